@@ -68,7 +68,7 @@ TABLE = {
     POST /api/v1/datasets/{dataset}:propose /api/v1/datasets/{dataset}:accept /api/v1/datasets/{dataset}:refuse
     POST /api/v1/uploads /data/new
     POST /data/{dataset}/about /data/{dataset}/classes /data/{dataset}/delete /data/{dataset}/findings
-    POST /data/{dataset}/revert
+    POST /data/{dataset}/revert /data/{dataset}/propose /data/{dataset}/suggestions
     POST /data/{dataset}/split /data/{dataset}/versions
     PUT /api/v1/datasets/{dataset}/classes /api/v1/datasets/{dataset}/images/{ordinal}/labels
     """,

@@ -4,6 +4,7 @@ import os
 import pathlib
 from collections.abc import Iterable, Iterator
 
+from cvzoo.files.atomic_write import atomic_write
 from cvzoo.images.list_image_files import IMAGE_ENDINGS
 from cvzoo.studio.jobs.json_file import open_regular
 from cvzoo.studio.jobs.rows import Row, read_rows
@@ -26,19 +27,18 @@ def link_images(folder: pathlib.Path, images: Iterable[tuple[int, str, pathlib.P
 
 def set_aside(folder: pathlib.Path) -> None:
     """Before the next attempt: keeps what the last one predicted, and takes these images from its folder, but one if
-    all are done, without which `cvzoo predict` fails.
+    all are done, without which `cvzoo predict` fails. Links that the job made instead of its files are not followed.
     """
     path, links = folder / PREDICTED["jsonl"], folder / TO_PREDICT
-    try:
-        with open_regular(path) as file:
-            data = file.read()
-    except OSError:
+    fresh = _bytes_of(path)
+    if not fresh:
         return  # the first attempt, or one that came to no image
-    with open(folder / _BEFORE, "ab") as file:
-        file.write(data[: data.rfind(b"\n") + 1])
-        file.flush()
-        os.fsync(file.fileno())
+    before = _bytes_of(folder / _BEFORE)
+    with atomic_write(folder / _BEFORE) as file:
+        file.write(before + fresh)
     path.unlink()
+    if links.is_symlink():
+        return
     done = predicted_rows(folder)
     left = sorted(links.iterdir())
     gone = [each for each in left if _ordinal_of(each.name) in done]
@@ -55,6 +55,16 @@ def predicted_rows(folder: pathlib.Path) -> dict[int, Row]:
             if ordinal is not None:
                 found[ordinal] = row
     return found
+
+
+def _bytes_of(path: pathlib.Path) -> bytes:
+    """The whole lines of a file; none of one that is not there, or is none."""
+    try:
+        with open_regular(path) as file:
+            data = file.read()
+    except OSError:
+        return b""
+    return data[: data.rfind(b"\n") + 1]
 
 
 def _rows(path: pathlib.Path) -> Iterator[Row]:

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -21,11 +21,13 @@ from cvzoo.studio.api.datasets import (
     trash,
 )
 from cvzoo.studio.api.found_dataset import FoundDataset
+from cvzoo.studio.api.suggestions import Judged, NewProposals, accept, propose, refuse
 from cvzoo.studio.api.versions import new_version
 from cvzoo.studio.data.classes import class_changes, colors_of
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.where import Filter
+from cvzoo.studio.models.found import ALIAS
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
@@ -125,6 +127,36 @@ def version_by_form(request: Request, dataset: FoundDataset, who: Annotator, nam
     except Problem as problem:
         return _page(request, dataset, {"version_error": str(problem.detail)})
     return RedirectResponse(f"/versions/{version.id}", status_code=303)
+
+
+@router.post("/data/{dataset}/propose")
+def propose_by_form(
+    request: Request,
+    dataset: FoundDataset,
+    who: Annotator,
+    model: _Text = "",
+    score: Annotated[float, Form(ge=0, le=1)] = 0.5,
+) -> Response:
+    """A model predicts on the images without objects; then the page of its job."""
+    try:
+        job, _, _ = propose(request, dataset, NewProposals(model=model.strip()[:200], score=score), who)
+    except Problem as problem:
+        words = "; ".join(filter(None, (str(problem.detail), str(problem.more.get("hint") or ""))))
+        return _page(request, dataset, {"propose_error": words, "propose": {"model": model, "score": score}})
+    return RedirectResponse(f"/jobs/{job.id}", status_code=303)
+
+
+@router.post("/data/{dataset}/suggestions")
+def judge_by_form(
+    request: Request,
+    dataset: FoundDataset,
+    who: Annotator,
+    action: Annotated[Literal["accept", "refuse"], Form()],
+    above: Annotated[float, Form(ge=0, le=1)] = 0.5,
+) -> Response:
+    """Accepts or refuses all proposals from a score on."""
+    (accept if action == "accept" else refuse)(request, dataset, Judged(above=above), who)
+    return RedirectResponse(f"/data/{dataset.id}#propose", status_code=303)
 
 
 @router.post("/data/{dataset}/about")
@@ -245,6 +277,8 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "version_error": "",
         "class_error": "",
         "about_error": "",
+        "propose_error": "",
+        "propose": {"model": "", "score": 0.5},
     }
     counts = data.datasets.counts(dataset.id)
     names = [name for name, *_ in counts["classes"]]
@@ -256,6 +290,8 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "class_changes": [],
         "class_rows": [{"old": name, "name": name, "color": colors[name]} for name in names],
         "tasks": tasks,
+        "n_proposed": data.suggestions.counts(dataset.id).get("open", 0),
+        "models": _own_models(request),
         "findings": data.findings.summary(dataset.id),
         "n_open_error": data.findings.n_open_error(dataset.id),
         "versions": data.versions.of(dataset.id),
@@ -267,6 +303,13 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
     return render(
         request, "dataset.html", status_code=422 if more and "preview" not in more else 200, values=values | more
     )
+
+
+def _own_models(request: Request) -> list[tuple[str, str]]:
+    """(key, name) of aliases and of the models that are not the zoo's."""
+    models = studio_of(request).models
+    aliases = [(f"{ALIAS}{alias}", key) for alias, key in models.register.aliases().items()]
+    return aliases + [(each.key, each.name) for each in models.own() if each.is_loadable]
 
 
 def _source_words(dataset: Dataset) -> str:

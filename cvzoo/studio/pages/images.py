@@ -12,6 +12,7 @@ from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.items import ME, Ordinal, Wanted, annotators
 from cvzoo.studio.data.classes import colors_of
 from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.suggestions import REFUSED, score_of
 from cvzoo.studio.data.where import NONE, OPEN, Filter
 from cvzoo.studio.evaluations.results import read_results, row_of
 from cvzoo.studio.ids import is_id
@@ -60,7 +61,8 @@ def explorer(
         "counts": counts,
         "kinds": [each for each in data.findings.summary(dataset.id) if each["n_open"]],
         "query": urlencode(wanted.query()),
-        "where": dict(wanted.query()) | {"class": wanted.classes, "edited": wanted.edited},
+        "where": dict(wanted.query())
+        | {"class": wanted.classes, "edited": wanted.edited, "proposed": wanted.is_proposed},
         "work": data.datasets.work(dataset.id),
         "users": [each.name for each in annotators(studio_of(request))],
         "stages": STAGE_WORDS,
@@ -104,6 +106,7 @@ def editor(
         "after": after,
         "query": urlencode(wanted.query()),
         "predicted": _predicted(request, evaluation),
+        "proposed": _proposed(request, dataset, ordinal, names) if shown == dataset.head_rev else [],
         "tags": item.tags,
         "isOld": rev is not None and rev < dataset.head_rev,
         "isReadOnly": (rev is not None and rev < dataset.head_rev) or not may(request, "annotator"),
@@ -150,6 +153,15 @@ def _predicted(request: Request, evaluation: str) -> list[Any]:
     row = None if results is None else row_of(results, int(index))
     boxes = None if row is None else row.get("boxes")
     return boxes if isinstance(boxes, list) else []
+
+
+def _proposed(request: Request, dataset: Dataset, ordinal: int, names: list[str]) -> list[dict[str, Any]]:
+    """The proposed objects of an image that were not refused; those in its labels are left out by the page, which
+    shows them again when they are undone.
+    """
+    found = studio_of(request).data.suggestions.of_image(dataset.id, ordinal)
+    objects = [one for each in found for one in each.objects if not one.get(REFUSED) and one["class"] in names]
+    return sorted(objects, key=lambda one: -score_of(one))
 
 
 @router.get("/data/{dataset}/findings")

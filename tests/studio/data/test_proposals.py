@@ -1,6 +1,7 @@
 """Proposals of a model: predicted by a job, taken in, accepted, changed, refused, and undone."""
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -247,6 +248,26 @@ def test_an_attempt_that_was_killed_after_its_last_image_has_one_left(browser, s
     set_aside(run)
     assert [each.name for each in (run / "to_predict").iterdir()] == ["0.png"]
     assert list(predicted_rows(run)) == [0, 1, 2]
+
+
+def test_links_that_a_job_made_lead_to_no_change_elsewhere(browser, studio, emptied, detector, tmp_path):
+    job = browser.post(f"/api/v1/datasets/{emptied}:propose", json={"model": detector}).json()["id"]
+    run = studio.place.run(job)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "0.png").write_bytes(b"image")
+    (other / "1.png").write_bytes(b"image")
+    (other / "notes.txt").write_bytes(b"notes")
+    shutil.rmtree(run / "to_predict")
+    (run / "to_predict").symlink_to(other)
+    (run / "predicted_before.jsonl").symlink_to(other / "notes.txt")
+    (run / "predictions.jsonl").write_text(line(studio, job, 0, ("cat", 0.9, BOX)))
+    set_aside(run)
+    assert {each.name: each.read_bytes() for each in other.iterdir()} == {
+        "0.png": b"image",
+        "1.png": b"image",
+        "notes.txt": b"notes",
+    }
 
 
 def test_what_a_job_wrote_is_not_trusted(browser, studio, emptied, detector):

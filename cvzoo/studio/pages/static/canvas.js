@@ -98,7 +98,23 @@ export class View {
     context.save();
     context.setLineDash([6, 4]);
     for (const each of this.ghosts ?? []) this.drawBox([each.y_min, each.x_min, each.y_max, each.x_max], "#ff9f0a", false);
+    for (const each of this.proposals ?? []) if (each.box) this.drawProposal(each);
     context.restore();
+  }
+
+  // with the score, in front of any color
+  drawProposal(each) {
+    const { context } = this;
+    const [left, top] = this.toScreen(each.box[1], each.box[0]);
+    const isChosen = each.id === this.chosen;
+    this.drawBox(each.box, this.colorOf(each.class), isChosen);
+    if (!isChosen && this.proposals.length > 15) return;
+    const text = `${each.class} ${each.extra.score.toFixed(2)}`;
+    context.font = "12px system-ui, sans-serif";
+    context.fillStyle = "#000000cc";
+    context.fillRect(left, top - 16, context.measureText(text).width + 8, 16);
+    context.fillStyle = "#ffffff";
+    context.fillText(text, left + 4, top - 4);
   }
 
   paintLayer() {

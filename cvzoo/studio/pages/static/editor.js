@@ -2,6 +2,7 @@
 import { View, cursorOf } from "./canvas.js";
 import { Journal, sendLeft } from "./journal.js";
 import { attachTools } from "./image_tools.js";
+import { attachProposals } from "./proposals.js";
 import { ObjectList, described, shapeWords } from "./object_list.js";
 import { boxCorners, clamp, crossesAt, moved, pointInside, polygonTrouble, resized, rounded, withBox, withCornerAfter, withPolygons } from "./shapes.js";
 
@@ -231,6 +232,7 @@ function show() {
   list?.show(objects, selected);
   if (!isBoxes) picker.value = objects[0]?.class ?? "";
   if (isBoxes) showSelected();
+  proposals.show();
   if (!view) return;
   Object.assign(view, { objects, selected, corner, outline, live: null, hasCorners: tool === "polygon" });
   view.draw();
@@ -470,6 +472,7 @@ if (left) {
   journal.send();
 }
 if (!page.isReadOnly) sendLeft(journal.path);
+const proposals = attachProposals({ page, tell, change, view: () => view, objects: () => objects });
 attachTools({ page, item, tell, view: () => view, add: (more) => change(isBoxes ? [...objects, ...more] : more, more.at(-1).id) });
 if (canvas) {
   const image = new Image();
