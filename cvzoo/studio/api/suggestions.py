@@ -31,9 +31,9 @@ _Score = Annotated[float, Field(ge=0, le=1)]
 
 
 class NewProposals(BaseModel):
-    """model: the key of a model, or "@" and an alias; score: the least one
+    """What is asked of a model, named by its key, or by "@" and an alias. score: the least that is proposed
 
-    where: a filter of images; without it those that have no objects
+    where: the images; without it those that have no objects
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -116,7 +116,7 @@ def propose(request: Request, dataset: Dataset, body: NewProposals, who: Identit
         words = "every image has objects" if body.where is None else "no image fits"
         raise Problem(422, f"there is nothing to propose: {words}", fields={"where": words})
     spec = ProposeSpec(found.word, found.key, digest_of(found), dataset.id, dataset.task, body.score)
-    name = f"{found.name} proposes for {dataset.name}"
+    name = f"{found.name} proposes for {dataset.name}" + (f", but no {_some(unmatched)}" if unmatched else "")
     job = new_job(request, name, spec, who, fill=lambda folder: link_images(folder, images))
     studio.data.tasks.create("propose", dataset.id, dataset.head_rev, job.id)
     return job, len(images), unmatched

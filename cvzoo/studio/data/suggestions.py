@@ -24,7 +24,7 @@ class Suggestion:
     ordinal: of the image; job: that predicted; model: its key
     objects: as of the image's labels, with score and source in `extra`; those that were refused have "refused"
     score: the largest one; state: "open" while an object is neither refused nor in the labels
-    by, at: who judged it last, and when; None: nobody
+    by, at: the user who judged it last, None before, and when
     """
 
     ordinal: int

@@ -135,6 +135,25 @@ def test_a_model_that_does_not_fit_is_refused_at_once(
     assert studio.jobs.all() == []
 
 
+def test_by_the_form_a_mistake_is_told_and_all_are_accepted_from_a_score_on(
+    browser, studio, watched, proposed, detector
+):
+    path = f"/data/{proposed}"
+    assert "2 images with proposals" in browser.get(path).text
+    answer = browser.post(f"{path}/suggestions", data={"action": "accept", "above": "0.7"})
+    assert answer.headers["location"] == f"{path}#propose"
+    assert len(image(browser, proposed, 0)["labels"]) == 1
+    assert "2 images with proposals" in browser.get(path).text  # one with a lower score is left in each
+    answer = browser.post(f"{path}/propose", data={"model": detector, "score": "0.4"})
+    assert answer.status_code == 303
+    assert "but no bird" in browser.get(answer.headers["location"]).text
+    save_header(watched / "first" / "best.safetensors", "Boxes", ("bird", "fish"))
+    answer = browser.post(f"{path}/propose", data={"model": detector, "score": "0.4"})
+    assert answer.status_code == 422
+    assert "none of the model&#39;s classes: bird, fish" in answer.text
+    assert f'value="{detector}"' in answer.text
+
+
 def test_nothing_is_queued_for_no_image_or_a_wrong_field(browser, studio, dataset, detector):
     for body in ({}, {"score": 1.5}, {"where": {"split": "test"}}, {"wheer": {}}):
         answer = browser.post(f"/api/v1/datasets/{dataset}:propose", json={"model": detector, **body})
