@@ -91,7 +91,7 @@ class Items:
             known = counted(connection, dataset, wanted) if is_newest(connection, dataset, rev) else None
             if known is not None:
                 return known
-            query, _ = chosen(connection, dataset, rev, wanted, func.count())
+            query, _ = chosen(connection, dataset, rev, wanted, func.count(), counts_only=True)
             return int(connection.execute(query).scalar() or 0)
 
     def ordinals(self, dataset: str, rev: int, wanted: Filter) -> list[int]:

@@ -88,11 +88,12 @@ def is_newest(connection: Connection, dataset: str, rev: int) -> bool:
 
 
 def chosen(
-    connection: Connection, dataset: str, rev: int, wanted: Filter, *columns: Any
+    connection: Connection, dataset: str, rev: int, wanted: Filter, *columns: Any, counts_only: bool = False
 ) -> tuple[Select[Any], ColumnElement[int]]:
     """(the query of the images that the filter leaves, in no order, the column of their ordinals).
 
     It starts with the rows of a class, of which there is an index by ordinal, if the filter has one.
+    counts_only: whether the columns are none of the images', whose table is then left out if the filter allows it
     """
     newest = is_newest(connection, dataset, rev)
 
@@ -100,9 +101,11 @@ def chosen(
         is_open = table.c.last_rev.is_(None)  # the condition of the indexes
         return is_open if newest else (table.c.first_rev <= rev) & (is_open | (table.c.last_rev > rev))
 
-    source: FromClause = ITEM
+    source: FromClause | None = ITEM
     column: ColumnElement[int] = ITEM.c.ordinal
     conditions = [ITEM.c.dataset == dataset, valid(ITEM), *_of_rows(dataset, wanted)]
+    if counts_only and wanted.classes and len(conditions) == 2:
+        source, conditions = None, []  # rows of classes are valid as long as those of their images
     names = list(dict.fromkeys(wanted.classes))
     if len(names) > 1:  # the rarest one comes last, whose rows are gone through
         known = facets_of(connection, dataset, "class")
@@ -111,8 +114,9 @@ def chosen(
         rows = ITEM_CLASS.alias(f"class_{i}")
         conditions += [rows.c.dataset == dataset, rows.c.name == name, valid(rows)]
         # "+ 0", as SQLite would carry a condition such as `ordinal > ?` over to the other table, and use it instead
-        source = rows.join(source, column == rows.c.ordinal + 0)
+        source = rows if source is None else rows.join(source, column == rows.c.ordinal + 0)
         column = rows.c.ordinal
+    assert source is not None
     query: Any = select(*columns).select_from(source).where(*conditions)  # how many columns: more than a type can tell
     return query, column
 
