@@ -1,6 +1,7 @@
 """The curves of a run: a series of values for each key of its logs."""
 
 import dataclasses
+import functools
 import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -40,8 +41,21 @@ def read_curves(folder: pathlib.Path, n_point: int) -> tuple[list[dict[str, Any]
     """The series of all keys, each of at most n_point points, and how far the files have been read.
 
     A series has key, source, iteration, epoch, elapsed_time and value, lists of one length, and n_gap: the number of
-    values that were not finite.
+    values that were not finite. Not to be changed: the curves of the last few runs are kept until a file changes.
     """
+    return _curves(folder, n_point, tuple(_stamp(folder / source) for source in SOURCES))
+
+
+def _stamp(path: pathlib.Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@functools.lru_cache(maxsize=8)
+def _curves(folder: pathlib.Path, n_point: int, stamps: object) -> tuple[list[dict[str, Any]], Offsets]:
     found: dict[str, dict[str, Any]] = {}
     offsets = []
     for source in SOURCES:

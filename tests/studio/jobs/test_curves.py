@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cvzoo.studio.jobs import curves
 from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves, read_more
 from cvzoo.studio.jobs.thin import thinned
 
@@ -61,3 +62,17 @@ def test_a_thinned_curve_keeps_a_spike():
     ys = [math.sin(i / 500) for i in range(10_000)]
     ys[5_432] = 50.0
     assert 5_432 in thinned(range(10_000), ys, 200)
+
+
+def test_curves_are_read_again_when_a_file_has_changed(tmp_path, monkeypatch):
+    read = []
+    plain = curves.all_rows
+    monkeypatch.setattr(curves, "all_rows", lambda path: (read.append(path.name), plain(path))[1])
+    log = tmp_path / "metrics.jsonl"
+    log.write_text('{"iteration": 1, "loss": 2.0}\n')
+    first = read_curves(tmp_path, 10)
+    assert read_curves(tmp_path, 10) == first
+    assert len(read) == 3
+    with log.open("a") as file:
+        file.write('{"iteration": 2, "loss": 1.0}\n')
+    assert read_curves(tmp_path, 10)[0][0]["value"] == [2.0, 1.0]
