@@ -377,7 +377,8 @@ def test_yolo_fastest_has_its_published_ap_on_tiny_coco(run, shared, tmp_path):
 def test_a_real_case_has_the_references_numbers(run, shared, tmp_path):
     with gzip.open(shared / "eval_cases" / "open" / "real_coco100_bbox.json.gz", "rt") as file:
         case = json.load(file)
-    expected = np.load(shared / "eval_cases" / "open" / "real_coco100_bbox.expected.npz")["stats"]
+    with np.load(shared / "eval_cases" / "open" / "real_coco100_bbox.expected.npz") as file:
+        expected = file["stats"]
     (tmp_path / "gt.json").write_text(json.dumps(case["gt"]))
     (tmp_path / "dt.json").write_text(json.dumps(case["dt"]))
     words = ("--gt", tmp_path / "gt.json", "--results", tmp_path / "dt.json", "--json", tmp_path / "o.json", "--quiet")

@@ -18,9 +18,10 @@ def case(shared, tmp_path, request):
         stored = json.load(file)
     for key in ("gt", "dt"):
         (tmp_path / f"{key}.json").write_text(json.dumps(stored[key]))
-    expected = np.load(shared / "eval_cases" / "open" / f"{name}.expected.npz")
+    with np.load(shared / "eval_cases" / "open" / f"{name}.expected.npz") as file:
+        expected = dict(zip(file["names"].tolist(), file["stats"].tolist()))
     words = ("--gt", f"lvis:{tmp_path / 'gt.json'}", "--iou-type", request.param, "--json", tmp_path / "o.json")
-    return words, tmp_path / "dt.json", dict(zip(expected["names"].tolist(), expected["stats"].tolist()))
+    return words, tmp_path / "dt.json", expected
 
 
 def test_results_get_the_packages_scores(run, case, tmp_path):
