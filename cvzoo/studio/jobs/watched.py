@@ -12,7 +12,7 @@ from cvzoo.studio.jobs.run_record import CONFIG, DATA, ITERATIONS, LIVE, METRICS
 from cvzoo.studio.jobs.run_state import is_locked
 
 _MAX_DEPTH, _MAX_FOLDERS = 8, 20_000
-_FRESH_S = 2.0  # the folders are not walked more often, nor those of runs looked at that have ended
+_FRESH_S = 2.0  # the folders are not walked more often, nor by a list those of runs that have ended
 _ENDED = ("finished", "stopped", "failed")  # as their status files say, without a look at locks
 _READ = (CONFIG, DATA, METRICS, ITERATIONS, LIVE, "status.json")
 
@@ -40,11 +40,15 @@ class WatchedRuns:
         with self._lock:
             self._walk()
             ids = list(self._folders)
-        found = [record for each in ids if (record := self.record(each)) is not None]
+        found = [record for each in ids if (record := self._record(each, _FRESH_S)) is not None]
         return sorted(found, key=lambda record: (record.state != "running", -record.changed_at, record.name))
 
     def record(self, run_id: str) -> RunRecord | None:
-        """The run with this identifier; None if there is none, or not any more."""
+        """The run with this identifier, as it is now; None if there is none, or not any more."""
+        return self._record(run_id, 0.0)
+
+    def _record(self, run_id: str, fresh_s: float) -> RunRecord | None:
+        """The run. fresh_s: one that has ended is not looked at again within as many seconds"""
         with self._lock:
             if run_id not in self._folders:
                 self._walk()
@@ -53,7 +57,7 @@ class WatchedRuns:
             folder, name = self._folders[run_id]
             known, now = self._records.get(run_id), self._clock()
             has_ended = known is not None and known[1].state in _ENDED
-            if known is not None and has_ended and now - self._looked[run_id] < _FRESH_S:
+            if known is not None and has_ended and now - self._looked[run_id] < fresh_s:
                 return known[1]
             self._looked[run_id] = now
         # whether a process lives, no file shows; of what has ended, its status file says if it is resumed

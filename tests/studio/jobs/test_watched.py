@@ -74,3 +74,14 @@ def test_a_killed_run_is_not_read_again_while_its_files_and_lock_stay(tmp_path, 
     assert record.state == "killed"
     monkeypatch.setattr(watched, "read_record", None)
     assert runs.records() == [record]
+
+
+def test_a_run_that_is_opened_is_as_its_files_are_now_and_so_is_a_list_after_it(tmp_path, write_run):
+    run = write_run(tmp_path / "run")
+    runs = WatchedRuns([tmp_path], lambda: 0.0)  # no time goes by
+    (listed,) = runs.records()
+    config = run / "config.json"
+    config.write_text(config.read_text().replace("voc:shapes", "voc:others"))
+    assert listed.data == "voc:shapes"
+    assert runs.record(listed.id).data == "voc:others"
+    assert [each.data for each in runs.records()] == ["voc:others"]
