@@ -68,6 +68,17 @@ def test_an_error_keeps_a_version_from_being_made_until_it_is_fixed(page, pages,
     assert pages.faults == []
 
 
+def test_a_button_that_is_pressed_before_the_scripts_are_there_is_not_forgotten(page, dataset):
+    held = []
+    page.route("**/static/editor.js", lambda route: held.append(route), times=1)
+    page.goto(f"{dataset}/images/0", wait_until="commit")
+    page.get_by_role("button", name="Delete the image").click()
+    page.on("dialog", lambda dialog: dialog.accept())
+    for route in held:
+        route.continue_()
+    page.wait_for_url("**/images/1*")
+
+
 def test_an_error_of_an_evaluation_is_corrected_in_the_editor_and_back(
     page, pages, server, rest, watched, tmp_path, write_coco
 ):
