@@ -20,6 +20,7 @@ from cvzoo.graph.capture import Capture
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.draw import draw_memory
 from cvzoo.graph.lowering import lower
+from cvzoo.graph.micro_batches import Layout, MicroBatches, images_at_once
 from cvzoo.graph.noise import checksum_of
 from cvzoo.graph.passes.add_in_place import add_in_place
 from cvzoo.graph.passes.common_subexpressions import common_subexpressions
@@ -89,15 +90,12 @@ _LARGE = 16 << 20  # bytes of results
 
 
 class _Checksum(NamedTuple):
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: str
-    nbytes: int
+    layout: Layout
     checksum: int
 
 
 def _checksum(y: np.ndarray) -> _Checksum:
-    return _Checksum(y.shape, y.strides, y.dtype.str, y.nbytes, checksum_of([y]))
+    return _Checksum(Layout(y.shape, y.strides, y.dtype.str, y.nbytes), checksum_of([y]))
 
 
 class NotReplayableError(Exception):
@@ -242,25 +240,30 @@ def build(
     expected_leaves: list[Variable | Array] = []
     structure = flatten(result, expected_leaves)
     checksums = [_checksum(x._array if isinstance(x, Variable) else x) for x in expected_leaves] if pool is None else []
-    is_large = sum([checksum.nbytes for checksum in checksums]) >= _LARGE and (detector is None or detector.is_silent)
+    is_large = sum([each.layout.nbytes for each in checksums]) >= _LARGE and (detector is None or detector.is_silent)
     if is_large:  # next to the replay's it would add to the peak; these mostly have the same bits
         result = None
         expected_leaves.clear()
     memory_pool.release()  # what eager calls freed would add to the peak of lowering
     n_record = len(graph.records)
-    changed: dict[str, int] = {}
-    for change in RECORD_PASSES:
-        changed[change.__name__] = changed.get(change.__name__, 0) + change(graph)
     program: Program | DeviceProgram
-    if pool is not None:
-        program = _on_device(graph, pool, detector or call, others, result)
+    layouts = [each.layout for each in checksums]
+    parts = None if pool is not None else _in_micro_batches(call, detector, graph, copied, others, layouts)
+    if parts is not None:
+        program, changed = parts
     else:
-        lowered = lower(graph, _arrays_of(others))
-        memory_pool.release()
-        for step_pass in STEP_PASSES:
-            changed[step_pass.__name__] = step_pass(lowered)
-        memory_pool.release()  # the program has memory of its own
-        program = Program(lowered)
+        changed = dict.fromkeys([each.__name__ for each in RECORD_PASSES], 0)
+        for change in RECORD_PASSES:
+            changed[change.__name__] += change(graph)
+        if pool is not None:
+            program = _on_device(graph, pool, detector or call, others, result)
+        else:
+            lowered = lower(graph, _arrays_of(others))
+            memory_pool.release()
+            for step_pass in STEP_PASSES:
+                changed[step_pass.__name__] = step_pass(lowered)
+            memory_pool.release()  # the program has memory of its own
+            program = Program(lowered)
     results = program(_arrays_of(copied))
     if is_large:
         is_same = checksums == list(map(_checksum, results))
@@ -281,6 +284,38 @@ def build(
         seconds=time.perf_counter() - start,
     )
     return compiled, result
+
+
+def _in_micro_batches(
+    call: Callable[..., Any],
+    detector: SideEffectDetector | None,
+    graph: Graph,
+    arguments: tuple[tuple[Any, ...], dict[str, Any]],
+    others: tuple[tuple[Any, ...], dict[str, Any]],
+    layouts: Sequence[Layout],
+) -> tuple[MicroBatches, dict[str, int]] | None:
+    """A program that computes a few images at a time, and the changes of passes; None: all at once, see
+    `images_at_once`."""
+    at_once = images_at_once(graph)
+    arrays = _arrays_of(arguments)
+    if at_once == 0 or len(arrays[0]) == at_once or not all(layout.is_dense for layout in layouts):
+        return None
+    few_args, few_kwargs = _copied(*arguments, lambda x: x[:at_once])
+    try:
+        part, _ = build(call, few_args, few_kwargs, detector)
+    except Exception:  # Python code may want this number of images
+        return None
+    assert isinstance(part.program, Program)
+    n = len(arrays[0]) // at_once
+    program = MicroBatches(part.program.lowered, n, layouts)
+    images = {checksum_of([x[k * at_once : (k + 1) * at_once] for x in arrays]) for k in range(n)}
+    if len(images) < n:  # results for equal images, such as zeros, are right in any place
+        leaves: list[Variable | Array] = []
+        flatten(call(*others[0], **others[1]), leaves)
+        expected = [x._array if isinstance(x, Variable) else x for x in leaves]
+        if not all(map(is_close, program(_arrays_of(others)), expected)):
+            return None
+    return program, part.changed
 
 
 def _recaptured(

@@ -6,6 +6,7 @@ from typing import Protocol
 from cvzoo.backends.onednn.winograd import WINOGRAD
 from cvzoo.graph.device_program import DeviceProgram
 from cvzoo.graph.memory import Area
+from cvzoo.graph.micro_batches import MicroBatches
 from cvzoo.graph.program import Program
 from cvzoo.graph.steps import ARENA, RESULT, Call, Lowered
 from cvzoo.reporting.counted import counted
@@ -115,6 +116,7 @@ def summary_of(compiled: Compiled) -> str:
     total = sum(row.seconds or 0 for row in rows) * 1e3
     which = "recorded pass" if program.profiled is None else "steps of a replay"
     besides = f"{program.scratch_nbytes / 1e6:.1f} MB for kernels, {_weights(lowered)}"
+    parts = f", for each of {program.n} micro-batches" if isinstance(program, MicroBatches) else ""
     if lowered.graph.n_input is None:  # no backward pass
         besides += f" and {program.result_nbytes / 1e6:.1f} MB of results"
         which += "; graph.profile() measures a replay" if program.profiled is None else ""
@@ -122,7 +124,7 @@ def summary_of(compiled: Compiled) -> str:
         [
             f"{compiled.name or 'graph'}: {counted(compiled.n_record, 'function')} as "
             f"{counted(program.n_call, 'kernel')} and "
-            f"{counted(program.n_function, 'function')}; made in {compiled.seconds:.2f} s",
+            f"{counted(program.n_function, 'function')}{parts}; made in {compiled.seconds:.2f} s",
             f"memory: {compiled.eager_peak / 1e6:.1f} MB eager, {compiled.planned_peak / 1e6:.1f} MB planned, "
             f"{compiled.lower_bound / 1e6:.1f} MB at least; besides, {besides}",
             f"time: {total:.2f} ms ({which})",

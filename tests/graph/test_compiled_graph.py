@@ -162,7 +162,7 @@ def test_a_large_result_is_computed_again_only_if_the_replay_has_other_bits(is_f
         expected = model(x).array
         model.calls.clear()
         graph, result = build(model.forward, (x,), {})
-        assert len(model.calls) == n_call
+        assert model.calls.count(x.shape) == n_call  # the others are of a micro-batch
         assert expected.nbytes > 16 << 20
         np.testing.assert_array_equal(result.array, expected)
         np.testing.assert_allclose(graph([x]).array, expected, rtol=1e-4, atol=1e-5)
