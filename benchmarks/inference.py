@@ -70,7 +70,10 @@ DETECTORS = {
     "ssd300": Network("SSD300", "detection.ssd300_vgg16", (3, 300, 300), (1,)),
     "retinanet": Network("retinanet_resnet50_fpn", "detection.retinanet_resnet50_fpn", (3, 800, 1088), (1,)),
     "yolo_v3": Network("YOLOv3", "", (3, 416, 416), (1,)),
+    # Faster and Mask R-CNN with ResNet-50 and a pyramid: until the proposals, of 1,000 and of 100 regions
+    "rcnn_proposals": Network("RegionNetwork", "rcnn_proposals", (3, 800, 1088), (1,)),
     "box_head": Network("FPNBoxHead", "box_head", (256, 7, 7), (1000,)),
+    "mask_head": Network("MaskHead", "mask_head", (256, 14, 14), (100,)),
 }
 _LAYERS = (  # channels, height, width: of ResNet-50, of SSD300 and of a RetinaNet's heads and pyramid at 800 x 1088
     *((64, 56, 56), (128, 28, 28), (256, 14, 14), (512, 7, 7)),
@@ -86,6 +89,7 @@ GROUPS = {
     "layers": list(LAYERS),
     "winograd": ["resnet50", "vgg16", *DETECTORS],  # the networks of docs/decisions/0047
 }
+_PARTS = ("rcnn_proposals", "box_head", "mask_head")
 _IN_A_ROW = 4  # convolutions of LAYERS
 _PEERS = ("onnxruntime", "openvino", "torch")
 _OURS = ("cvzoo", "direct", "default", "eager")
@@ -137,7 +141,8 @@ def _part(network: Any, shape: tuple[int, int, int]):
 
         def stages(self, x):
             h = self.network(x)
-            yield "scores", F.concat(h, axis=1) if isinstance(h, tuple) else h
+            rows = [F.reshape(each, (len(each), -1)) for each in (h if isinstance(h, tuple) else (h,))]
+            yield "scores", F.concat(rows, axis=1)
 
     return Part()
 
@@ -161,6 +166,22 @@ def _convolutions(channels: int):
     return Convolutions()
 
 
+def _part_of_rcnn(name: str):
+    import cvzoo.links as L
+    from cvzoo.links.model.faster_rcnn_fpn.config import FasterRCNNFPNConfig
+    from cvzoo.links.model.faster_rcnn_fpn.region_network import RegionNetwork
+    from cvzoo.links.model.mask_rcnn.mask_rcnn_fpn import MaskHead, MaskHeadConfig
+
+    class Proposals(RegionNetwork):
+        def forward(self, x):
+            locs, confs = self.rpn(super().forward(x))
+            return *locs, *confs
+
+    if name == "rcnn_proposals":
+        return Proposals(90, FasterRCNNFPNConfig())
+    return MaskHead(256, 90, MaskHeadConfig()) if name == "mask_head" else L.FPNBoxHead(256, 90)
+
+
 def our_model(name: str):
     """The same random numbers in every process; every layer's results are of about the same size."""
     import cvzoo
@@ -170,8 +191,8 @@ def our_model(name: str):
     network = NETWORKS[name]
     if name in LAYERS:
         return _part(_convolutions(network.shape[0]), input_shape(name))
-    if name == "box_head":
-        return _part(L.FPNBoxHead(256, 90), network.shape)
+    if name in _PARTS:
+        return _part(_part_of_rcnn(name), network.shape)
     maker = getattr(L, network.ours)
     if base(name) in DETECTORS:
         return maker(n_fg_class=90)
@@ -305,9 +326,19 @@ def _torch_model(name: str):
         return torch.nn.Sequential(torch.nn.Conv2d(3, c, 1), *convs, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
     import torchvision
 
-    if name == "box_head":
-        part = torchvision.models.detection.faster_rcnn
-        return torch.nn.Sequential(part.TwoMLPHead(256 * 49, 1024), part.FastRCNNPredictor(1024, 91))
+    if name in _PARTS:
+        rcnn = torchvision.models.detection
+        if name == "box_head":
+            part = rcnn.faster_rcnn
+            return torch.nn.Sequential(part.TwoMLPHead(256 * 49, 1024), part.FastRCNNPredictor(1024, 91))
+        if name == "mask_head":
+            part = rcnn.mask_rcnn
+            return torch.nn.Sequential(part.MaskRCNNHeads(256, (256,) * 4, 1), part.MaskRCNNPredictor(256, 256, 90))
+        whole = rcnn.fasterrcnn_resnet50_fpn(weights=None, weights_backbone=None)
+        proposals = torch.nn.Module()
+        proposals.backbone, proposals.head = whole.backbone, whole.rpn.head
+        proposals.forward = lambda x: proposals.head(list(proposals.backbone(x).values()))
+        return proposals
     if not network.theirs:
         return None
     home, _, maker = network.theirs.rpartition(".")
