@@ -9,6 +9,7 @@ FREE = 5
 FIRST_MS = 60_000
 LONGEST_MS = 3_600_000
 _MAX_KEYS = 10_000
+_LOOK_MS = 60_000  # all are looked through this often, so that an attempt costs the same with many
 
 
 @dataclasses.dataclass
@@ -19,12 +20,13 @@ class _Failures:
 
 
 class Attempts:
-    """Counts failures of a name from an address, in memory. They are forgotten an hour after the last one."""
+    """Counts failures of a name from an address, in memory. They are forgotten some 60 minutes after the last one."""
 
     def __init__(self, clock: Clock):
         self._clock = clock
         self._lock = threading.Lock()
         self._failures: dict[tuple[str, str], _Failures] = {}
+        self._look_at = 0
 
     def begin(self, name: str, address: str) -> int:
         """Seconds to wait; 0: the attempt may be judged, and counts as failed until `succeeded` is called."""
@@ -45,6 +47,9 @@ class Attempts:
             self._failures.pop((name, address), None)
 
     def _forget(self, now: int) -> None:
+        if now < self._look_at and len(self._failures) < _MAX_KEYS:
+            return
+        self._look_at = now + _LOOK_MS
         old = [key for key, each in self._failures.items() if now - max(each.last, each.until) > LONGEST_MS]
         if len(self._failures) - len(old) >= _MAX_KEYS:  # somebody invents names
             rest = sorted(self._failures, key=lambda key: self._failures[key].last)

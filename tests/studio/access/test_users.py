@@ -65,11 +65,29 @@ def test_guessing_waits_longer_and_longer(studio, stranger, clock):
     assert sign_in(stranger, "admin", "guess").status_code == 429  # now it is two minutes
 
 
-def test_the_attempts_that_are_kept_are_bounded(clock):
+def test_the_attempts_that_are_kept_are_bounded_and_rarely_looked_through(clock):
+    class Kept(dict):
+        n_look = 0
+
+        def items(self):
+            self.n_look += 1
+            return super().items()
+
     kept = attempts.Attempts(clock)
+    kept._failures = Kept()
     for i in range(25_000):
         kept.begin(f"name {i}", "10.0.0.1")
     assert len(kept._failures) <= 10_001
+    assert kept._failures.n_look < 10
+
+
+def test_failures_are_forgotten_an_hour_after_the_last_one(clock):
+    kept = attempts.Attempts(clock)
+    for _ in range(attempts.FREE):
+        assert kept.begin("ada", "10.0.0.1") == 0
+    assert kept.begin("ada", "10.0.0.1") > 0
+    clock.now += attempts.FIRST_MS + attempts.LONGEST_MS + 1
+    assert [kept.begin("ada", "10.0.0.1") for _ in range(attempts.FREE)] == [0] * attempts.FREE
 
 
 def test_a_disabled_user_is_out_at_once_by_session_token_link_and_password(browser, stranger, studio):
