@@ -6,6 +6,7 @@ import secrets
 
 MIN_LENGTH = 10
 MAX_LENGTH = 200
+COST = 2**15  # of scrypt, a power of two: 32 MiB and a tenth of a second a password
 _N_SALT = 16
 _N_HASH = 32
 
@@ -25,4 +26,4 @@ def is_password(password: str, stored: bytes | None) -> bool:
 
 def _scrypt(password: str, salt: bytes) -> bytes:
     secret = password.encode("utf-8", "surrogatepass")
-    return hashlib.scrypt(secret, salt=salt, n=2**15, r=8, p=1, maxmem=64 << 20, dklen=_N_HASH)
+    return hashlib.scrypt(secret, salt=salt, n=COST, r=8, p=1, maxmem=64 << 20, dklen=_N_HASH)
