@@ -30,6 +30,8 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.action == "migrate":
         return _migrate(args, home)
+    if args.action == "verify":
+        return _verify(home)
     actions: dict[str | None, Callable[[argparse.Namespace, pathlib.Path], None]] = {
         None: _serve,
         "open": _open,
@@ -164,6 +166,24 @@ def _reindex(args: argparse.Namespace, home: pathlib.Path) -> None:
         print(f"{name}: as in its newest version; later edits, history and waived findings are in backups only")
     for name, why in found.failed:
         print(f"{name}: {why}")
+
+
+def _verify(home: pathlib.Path) -> int:
+    module, place, clock = _care("verify", home)
+    found = module.verify(place, clock)
+    numbers = (
+        (found.n_dataset, "data set"),
+        (found.n_image, "image"),
+        (found.n_version, "version"),
+        (found.n_model, "uploaded model"),
+        (found.n_upload, "upload"),
+        (found.n_job, "job"),
+    )
+    for name, why in found.faults:
+        print(f"{name}: {why}")
+    words = counted(len(found.faults), "fault") if found.faults else "all as the database says"
+    print(f"{', '.join(counted(n, each) for n, each in numbers)}: {words}")
+    return int(bool(found.faults))
 
 
 def _migrate(args: argparse.Namespace, home: pathlib.Path) -> int:

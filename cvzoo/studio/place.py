@@ -7,6 +7,7 @@ from cvzoo.errors.exceptions import UnsafeFileError
 from cvzoo.studio.ids import is_id
 
 _PRIVATE = 0o700
+VERSION_FILES = ".files.jsonl"  # after the name of a version's folder: the list of its files
 
 
 class Place:
@@ -73,6 +74,10 @@ class Place:
     def version_note(self, version: str) -> pathlib.Path:
         """What the database knows of a version, beside its folder. Raises UnsafeFileError as `version` does."""
         return self.version(version).with_suffix(".json")
+
+    def version_files(self, version: str) -> pathlib.Path:
+        """The list of a version's files, beside its folder. Raises UnsafeFileError as `version` does."""
+        return self.version(version).with_suffix(VERSION_FILES)
 
 
 def _child(folder: pathlib.Path, name: str, prefix: str) -> pathlib.Path:

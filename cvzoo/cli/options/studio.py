@@ -68,6 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "restore", help="unpack a backup as the studio's folder, which must be empty or missing", allow_abbrev=False
     )
     restore.add_argument("file", metavar="FILE", help="the backup")
+    actions.add_parser(
+        "verify",
+        help="hash all files again and compare them with the database, while the server runs, too; exit status 1 if "
+        "something is damaged or missing",
+        allow_abbrev=False,
+    )
     _add_client(actions)
     migrate = actions.add_parser(
         "migrate",

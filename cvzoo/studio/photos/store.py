@@ -29,7 +29,7 @@ class ImageStore:
 
     def image(self, sha256: str) -> pathlib.Path:
         """The path of an image file. Raises UnsafeFileError for anything else than a SHA-256."""
-        if _SHA256.fullmatch(sha256) is None:
+        if not is_sha256(sha256):
             raise UnsafeFileError(f"{sha256[:70]!r} is not a SHA-256")
         return self.root / sha256[:2] / sha256
 
@@ -73,6 +73,11 @@ class ImageStore:
         """Returns when the names of all images are on the disk."""
         for folder in (self.root, *(each for each in self.root.iterdir() if each.is_dir())):
             sync_folder(folder)
+
+
+def is_sha256(name: str) -> bool:
+    """Whether a file of the store with this name is an image, not what belongs to one."""
+    return _SHA256.fullmatch(name) is not None
 
 
 def media_type_of(path: pathlib.Path) -> str | None:

@@ -11,6 +11,8 @@ from cvzoo.datasets.layouts.write import PHOTO_FOLDERS
 from cvzoo.datasets.layouts.write_coco import write_coco
 from cvzoo.datasets.layouts.write_sroie import write_sroie
 from cvzoo.datasets.layouts.write_voc import write_voc
+from cvzoo.studio.data.version_files import write_files
+from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.worker.check_data import annotated_set, check_items, n_open_error
 
 
@@ -35,6 +37,8 @@ def make_version(
     sound = [row for row in rows if row["height"]]
     with new_folder(out) as folder:
         data = _WRITERS[order["task"]](order, sound, folder, progress)
+    store = ImageStore(pathlib.Path(order["images"]))
+    write_files(out, {store.image(row["sha256"]) for row in sound})
     return {"findings": findings, "n_error": 0, "data": data.replace(str(folder), str(out))}
 
 
