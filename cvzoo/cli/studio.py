@@ -40,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
         "backup": _backup,
         "restore": _restore,
         "reindex": _reindex,
+        "collect": _collect,
     }
     actions[args.action](args, home)
     return 0
@@ -184,6 +185,16 @@ def _verify(home: pathlib.Path) -> int:
     words = counted(len(found.faults), "fault") if found.faults else "all as the database says"
     print(f"{', '.join(counted(n, each) for n, each in numbers)}: {words}")
     return int(bool(found.faults))
+
+
+def _collect(args: argparse.Namespace, home: pathlib.Path) -> None:
+    module, place, clock = _care("collect", home)
+    found = module.collect_in(place, clock, is_dry=args.dry)
+    for each in found.items:
+        print(f"{each.what}: {each.n}, {each.n_byte / 1e6:.1f} MB")
+    if found.kept:
+        print(found.kept)
+    print(f"{found.n_byte / 1e6:.1f} MB {'would be freed' if args.dry else 'freed'}")
 
 
 def _migrate(args: argparse.Namespace, home: pathlib.Path) -> int:

@@ -102,6 +102,7 @@ class _Server(uvicorn.Server):
             (self._studio.data.tasks.tick, DATA_INTERVAL_S),
             (self._studio.inference.reap, REAP_S),
             (self._studio.trash.tick, TRASH_INTERVAL_S),
+            (self._studio.data.uploads.expire, TRASH_INTERVAL_S),
             (HourlyCopies(self._studio.place, self._studio.clock).tick, COPY_INTERVAL_S),
         )
         self._conducting = asyncio.gather(*(conduct(self._studio, *each) for each in ticks))
@@ -113,7 +114,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def conduct(studio: Studio, tick: Callable[[], None], interval: float) -> None:
+async def conduct(studio: Studio, tick: Callable[[], object], interval: float) -> None:
     """Calls `tick` every few tenths of a second until the server ends; an error is printed once, and it tries again."""
     said = ""
     while not studio.stopping.is_set():

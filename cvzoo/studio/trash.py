@@ -65,11 +65,14 @@ class Trash:
         for one in self._of(thing):
             one.purge(thing)
 
+    def due(self) -> list[Trashed]:
+        """What has been in the trash for 30 days."""
+        return [each for each in self.items() if each.trashed_at + KEPT_MS <= self._clock()]
+
     def tick(self) -> None:
         """Deletes for good what has been in the trash for 30 days."""
-        for each in self.items():
-            if each.trashed_at + KEPT_MS <= self._clock():
-                self.purge(each.id)
+        for each in self.due():
+            self.purge(each.id)
 
     def _of(self, thing: str) -> list[AbstractBin]:
         return [one for one in self._bins if any(each.id == thing for each in one.items())]

@@ -7,17 +7,18 @@ import sqlite3
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, Row, func, select
 
-from cvzoo.errors.exceptions import ConfigError, CvzooError
+from cvzoo.errors.exceptions import CvzooError
 from cvzoo.files.file_hash import sha256_of
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.version_files import files_below, list_files, read_files
 from cvzoo.studio.data.versions import Versions
-from cvzoo.studio.database.engine import open_database, reading
-from cvzoo.studio.database.migrate import HEAD, schema_of
+from cvzoo.studio.database.engine import reading
+from cvzoo.studio.database.migrate import present_database
 from cvzoo.studio.database.tables import DATASET, FACET, ITEM, ITEM_CLASS, MODEL, UPLOAD, VERSION
 from cvzoo.studio.jobs.job import Job, Jobs
 from cvzoo.studio.jobs.json_file import read_json_object
@@ -46,15 +47,9 @@ class Verified:
 def verify(place: Place, clock: Clock) -> Verified:
     """Compares the files of a studio with its database, while a server runs, too; nothing is changed.
 
-    Raises ConfigError if there is none, or its schema is not this version's, FileFormatError if the database is damaged.
+    Raises ConfigError if there is none, or its schema is another one, FileFormatError if the database is damaged.
     """
-    if not place.database.is_file():
-        raise ConfigError(f"no server has run in {place.home}", hint="--home DIR, the studio's own folder")
-    if schema_of(place) != HEAD:
-        raise ConfigError(
-            f"the database has schema {schema_of(place)}, and this version {HEAD}", hint="cvzoo studio migrate"
-        )
-    engine = open_database(place.database)
+    engine = present_database(place)
     try:
         checks = dict(_checks(engine, place, clock))
         faults = {name: why for name, check in checks.items() if (why := check())}
@@ -81,40 +76,27 @@ def _checks(engine: Engine, place: Place, clock: Clock) -> Iterator[tuple[str, _
         query = select(VERSION, DATASET.c.task).join(DATASET).where(VERSION.c.state == "ready")
         versions = connection.execute(query).all()
         datasets = list(connection.scalars(select(DATASET.c.id).where(DATASET.c.state == "ready")))
-    yield "database/studio.db", lambda: _database_fault(place.database)
+    yield "database/studio.db", partial(_database_fault, place.database)
     store = ImageStore(place.images)
     hashes: _Hashes = {}
     # what is not in a data set any more would be taken for whole by the next import of the same image
     stored = {path.name for path in place.images.glob("??/*") if is_sha256(path.name)}
     for sha256 in sorted(images | stored):
-        yield (
-            f"images/{sha256[:2]}/{sha256}",
-            lambda sha256=sha256: _image_fault(store, sha256, hashes, is_used=sha256 in images),
-        )
-    for row in models:
-        path = place.model(row.id) / MODEL_FILE
-        yield f"models/{row.id}/{MODEL_FILE}", lambda path=path, row=row: _hash_fault(path, row.sha256, hashes)
-    for row in uploads:
-        yield f"uploads/{row.id}", lambda row=row: _upload_fault(place.upload(row.id), row.offset)
+        check = partial(_image_fault, store, sha256, hashes, is_used=sha256 in images)
+        yield f"images/{sha256[:2]}/{sha256}", check
+    for model in models:
+        path = place.model(model.id) / MODEL_FILE
+        yield f"models/{model.id}/{MODEL_FILE}", partial(_hash_fault, path, model.sha256, hashes)
+    for upload in uploads:
+        yield f"uploads/{upload.id}", partial(_upload_fault, place.upload(upload.id), upload.offset)
     known = Versions(engine, clock)
-    for row in versions:
-        folder = place.version(row.id)
-        yield (
-            f"versions/{row.id}",
-            lambda row=row, folder=folder: (
-                _version_fault(folder, hashes)
-                or (
-                    ""
-                    if known.content(row.dataset, row.rev, row.task) == row.content
-                    else "its rows have another content"
-                )
-            ),
-        )
+    for version in versions:
+        yield f"versions/{version.id}", partial(_version_fault, place.version(version.id), hashes, known, version)
     jobs = Jobs(engine, place, clock)
     for job in (*jobs.all(), *jobs.trashed()):
-        yield f"runs/{job.id}", lambda job=job: _job_fault(place.run(job.id), job)
+        yield f"runs/{job.id}", partial(_job_fault, place.run(job.id), job)
     for dataset in datasets:
-        yield f"data/{dataset}", lambda dataset=dataset: _numbers_fault(engine, dataset)
+        yield f"data/{dataset}", partial(_numbers_fault, engine, dataset)
 
 
 def _database_fault(path: pathlib.Path) -> str:
@@ -156,13 +138,15 @@ def _upload_fault(path: pathlib.Path, size: int) -> str:
     return "" if found >= size else f"has {found} of {size} bytes that were accepted"
 
 
-def _version_fault(folder: pathlib.Path, hashes: _Hashes) -> str:
+def _version_fault(folder: pathlib.Path, hashes: _Hashes, known: Versions, row: Row[Any]) -> str:
     if not folder.is_dir():
         return "is missing"
+    if known.content(row.dataset, row.rev, row.task) != row.content:
+        return "its rows have another content"
     try:
         listed = read_files(folder)
         if listed is None:
-            return ""  # made before there were lists: its images are those of the store
+            return ""  # made before there were lists
         found = {each.name: each for each in list_files(folder, hashes)}
     except (OSError, ValueError) as error:
         return f"cannot be read: {error}"

@@ -90,7 +90,7 @@ TABLE = {
     """,
     ("administrator", "changes"): """
     PATCH /api/v1/users/{user}
-    POST /api/v1/queue:hold /api/v1/queue:release /queue/{action}
+    POST /api/v1/queue:hold /api/v1/queue:release /queue/{action} /api/v1/storage:collect
     POST /admin/users /admin/users/{user} /api/v1/users /api/v1/users/{user}/link
     """,
 }

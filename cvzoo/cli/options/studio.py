@@ -74,6 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "something is damaged or missing",
         allow_abbrev=False,
     )
+    collect = actions.add_parser(
+        "collect",
+        help="remove what nothing refers to any more, and what is in the trash for 30 days, while the server runs, too",
+        allow_abbrev=False,
+    )
+    collect.add_argument("--dry", action="store_true", help="only print what it would remove")
     _add_client(actions)
     migrate = actions.add_parser(
         "migrate",

@@ -114,7 +114,7 @@ def change_about(request: Request, dataset: Dataset, body: Changed, who: Identit
 
 @router.delete("/datasets/{dataset}", status_code=204)
 def delete_dataset(request: Request, dataset: FoundDataset, who: Annotator) -> None:
-    """Moves the data set to the trash for 30 days; one that is not imported is deleted for good.
+    """Moves the data set to the trash for 30 days. An import ends, and can be repeated after the data set is restored.
 
     Materialized versions stay for the runs that were trained on them.
     """
@@ -239,6 +239,8 @@ def new_dataset(request: Request, name: str, source: Source, who: Identity) -> D
         late = [each.name for each in known if each.offset < each.size]
         if late:
             raise Problem(409, f"{late[0]} is not whole yet", hint="HEAD tells where the upload continues")
+        if not data.uploads.renew([each.id for each in known]):  # they expire no more before the import
+            raise Problem(404, "there is no such upload", hint="it may have been imported, or have expired")
         tree = {"uploads": [{"id": each.id, "name": each.name} for each in known]}
     dataset = data.datasets.create(name, tree, who.user)
     data.tasks.create("import", dataset.id)

@@ -155,7 +155,7 @@ def bring_model(request: Request, body: NewModel, who: Identity) -> Model:
     """
     studio = studio_of(request)
     upload = studio.data.uploads.get(body.upload) if is_id(body.upload, "up") else None
-    if upload is None:
+    if upload is None or not studio.data.uploads.renew([upload.id]):
         raise Problem(404, "there is no such upload", hint="it may have expired")
     require_owner(who, upload.created_by)
     if upload.offset < upload.size:

@@ -1,5 +1,6 @@
 """Users and tokens, the audit, and what is stored, for administrators; the own password and tokens, for all."""
 
+import dataclasses
 import os
 import pathlib
 from typing import Annotated, Any, Literal, TypeAlias
@@ -15,6 +16,7 @@ from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token, revoke_token, tokens_of
 from cvzoo.studio.access.users import User, add_user, all_users, change_user, find_user, forget_password, set_password
 from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
+from cvzoo.studio.collect import collect
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem, shown_name
 from cvzoo.studio.state import studio_of
@@ -136,6 +138,22 @@ def list_audit(
 def get_storage(request: Request, _: Overseer) -> dict[str, Any]:
     """Bytes and files below the studio's own folder, by its subfolders."""
     return {"items": storage(studio_of(request).place.home)}
+
+
+class Collecting(BaseModel):
+    """dry: nothing is removed"""
+
+    dry: bool = False
+
+
+@router.post("/storage:collect")
+def collect_storage(request: Request, body: Collecting, who: Administrator) -> dict[str, Any]:
+    """Removes what nothing refers to any more: `items` by kind, `n_byte` of all, and why images were `kept`."""
+    studio = studio_of(request)
+    found = collect(studio.place, studio.engine, studio.clock, studio.trash, is_dry=body.dry)
+    if not body.dry:
+        _record(request, who, "storage.collect", "", {"n_byte": found.n_byte})
+    return {"items": [dataclasses.asdict(each) for each in found.items], "n_byte": found.n_byte, "kept": found.kept}
 
 
 def change_quota(request: Request, who: Identity, user: str, quota: Quota) -> None:

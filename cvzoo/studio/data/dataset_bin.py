@@ -22,4 +22,4 @@ class DatasetBin(AbstractBin):
     def purge(self, thing: str) -> None:
         found = next((each for each in self._data.datasets.trashed() if each.id == thing), None)
         if found is not None:
-            self._data.tasks.delete(found)
+            self._data.tasks.purge(found)

@@ -136,10 +136,14 @@ class Datasets:
             connection.execute(update(DATASET).where(mine).values(**values))
         return True
 
-    def delete(self, dataset: str) -> None:
-        """Removes its rows; the images stay in the store, and materialized versions in their folders."""
+    def purge(self, dataset: str) -> bool:
+        """Whether the rows of a deleted data set were removed; False if it was restored meanwhile.
+
+        The images stay in the store, and materialized versions in their folders.
+        """
+        mine = (DATASET.c.id == dataset) & DATASET.c.trashed_at.is_not(None)
         with writing(self._engine) as connection:
-            connection.execute(delete(DATASET).where(DATASET.c.id == dataset))
+            return connection.execute(delete(DATASET).where(mine)).rowcount == 1
 
     def fail(self, dataset: str, detail: str) -> None:
         """The import failed."""

@@ -28,6 +28,7 @@ from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import DATASET, JOB, TASK, UPLOAD
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.jobs.json_file import read_json_object
+from cvzoo.studio.jobs.orphans import kill_orphans
 from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.jobs.spec import ProposeSpec, spec_from_json
 from cvzoo.studio.jobs.states import ENDED
@@ -357,31 +358,29 @@ class Tasks:
             connection.execute(insert(TASK).values(**self._row("import", dataset.id)))
 
     def trash(self, dataset: Dataset) -> None:
-        """Deletes a data set so that it can be restored; for good, with what was uploaded, if it is not imported."""
-        if dataset.state != "ready":
-            self.delete(dataset)
-            return
+        """Deletes a data set so that it can be restored, and ends the work on it.
+
+        One that is being imported is restored as one whose import failed, and is repeated from what was uploaded.
+        """
         with self._lock:
             for task in self.open(dataset.id):
                 self._end_process(task)
                 self._fail(task, "the data set was deleted", may_pass=True)
             Datasets(self._engine, self._clock).trash(dataset.id)
 
-    def delete(self, dataset: Dataset) -> None:
-        """Deletes a data set for good, what was uploaded for it and is not imported, and ends the work on it."""
+    def purge(self, dataset: Dataset) -> None:
+        """Deletes a data set of the trash for good, with what was uploaded for it, unless it was restored meanwhile."""
         with self._lock:
-            tasks = self.open(dataset.id)
-            Datasets(self._engine, self._clock).delete(dataset.id)
-            for task in tasks:
-                self._end_process(task)
-                shutil.rmtree(self._place.task(task.id), ignore_errors=True)
-            self.drop_uploads(dataset)
+            if Datasets(self._engine, self._clock).purge(dataset.id):
+                self.drop_uploads(dataset)
 
     def _end_process(self, task: Task) -> None:
         known = self._starts.pop(task.id, None)
         if known is not None:
             known.process.kill()
             known.process.wait()
+        if (self._place.task(task.id) / LOCK).exists():  # one that a server before this one started
+            kill_orphans(self._place.task(task.id) / LOCK, None)
 
 
 def read_json_result(path: pathlib.Path) -> dict[str, Any]:

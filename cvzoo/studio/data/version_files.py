@@ -32,7 +32,7 @@ def list_files(folder: pathlib.Path, known: Mapping[tuple[int, int], str]) -> li
 
 
 def write_files(folder: pathlib.Path, images: Iterable[FilePath]) -> None:
-    """Writes the list of a version's folder. images: files of the store, whose names are their hashes. Raises OSError"""
+    """Writes the list of a version's folder. images: files of the store, named by their hashes. Raises OSError."""
     known = {}
     for path in images:
         status = os.stat(path)

@@ -6,7 +6,7 @@ from contextlib import closing
 
 from sqlalchemy import Engine, text
 
-from cvzoo.errors.exceptions import FileFormatError
+from cvzoo.errors.exceptions import ConfigError, FileFormatError
 from cvzoo.studio.database.engine import open_database
 from cvzoo.studio.place import Place
 
@@ -33,6 +33,21 @@ def ready_database(place: Place) -> Engine:
     if now is not None:
         copy_database(place.database, place.backups / f"before-{HEAD}-from-{now}.db")
     _upgrade(engine)
+    return engine
+
+
+def present_database(place: Place) -> Engine:
+    """The database of a studio, which is neither made nor migrated.
+
+    Raises ConfigError if there is none, or its schema is another one, FileFormatError if the file is damaged.
+    """
+    if not place.database.is_file():
+        raise ConfigError(f"no server has run in {place.home}", hint="--home DIR, the studio's own folder")
+    engine = open_database(place.database)
+    now = current_revision(engine, place.database)
+    if now != HEAD:
+        engine.dispose()
+        raise ConfigError(f"the database has schema {now}, and this version {HEAD}", hint="cvzoo studio migrate")
     return engine
 
 

@@ -214,14 +214,17 @@ class Jobs:
         return self._change(job, {"trashed_at": None})
 
     def purge(self, job: Job) -> None:
-        """Deletes a job of the trash for good: its folder first, as a folder without a row would be found again."""
+        """Deletes a job of the trash for good, unless it was restored meanwhile."""
         folder = self._place.run(job.id)
         gone = folder.with_name(f".{job.id}.deleted")
-        if folder.exists() and not gone.exists():
-            folder.rename(gone)
-        shutil.rmtree(gone, ignore_errors=True)
         with writing(self._engine) as connection:
-            connection.execute(delete(JOB).where(JOB.c.id == job.id, JOB.c.trashed_at.is_not(None)))
+            mine = (JOB.c.id == job.id) & JOB.c.trashed_at.is_not(None)
+            if connection.execute(delete(JOB).where(mine)).rowcount != 1:
+                return
+            # before the row is gone, as a folder without one would be found again
+            if folder.exists() and not gone.exists():
+                folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
 
     def _change(self, job: Job, values: dict[str, Any]) -> Job | None:
         with writing(self._engine) as connection:

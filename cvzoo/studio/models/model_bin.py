@@ -20,5 +20,4 @@ class ModelBin(AbstractBin):
         return self._register.trash(thing, is_trashed=False)
 
     def purge(self, thing: str) -> None:
-        if any(each.id == thing for each in self.items()):
-            self._register.remove(thing)
+        self._register.remove(thing, is_trashed=True)

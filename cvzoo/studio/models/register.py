@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy import Engine, delete, insert, select, true, update
 from sqlalchemy.dialects.sqlite import insert as insert_or_update
 
 from cvzoo.files.atomic_write import sync_folder
@@ -101,10 +101,15 @@ class Register:
         with writing(self._engine) as connection:
             return connection.execute(query.values(trashed_at=self._clock() if is_trashed else None)).rowcount > 0
 
-    def remove(self, model: str) -> None:
-        """Deletes an uploaded model for good, with its aliases and notes."""
+    def remove(self, model: str, *, is_trashed: bool = False) -> None:
+        """Deletes an uploaded model for good, with its aliases and notes.
+
+        is_trashed: only if it is in the trash, from which it may have been restored meanwhile
+        """
+        mine = (MODEL.c.id == model) & (MODEL.c.trashed_at.is_not(None) if is_trashed else true())
         with writing(self._engine) as connection:
-            connection.execute(delete(MODEL).where(MODEL.c.id == model))
+            if connection.execute(delete(MODEL).where(mine)).rowcount != 1:
+                return
             for table in (MODEL_ALIAS, MODEL_NOTES):
                 connection.execute(delete(table).where(table.c.model == model))
         shutil.rmtree(self._place.model(model), ignore_errors=True)

@@ -9,6 +9,7 @@ MAX_CHUNK = 64 << 20  # bytes of a request
 MAX_FILES = 100_000  # files of an archive
 MAX_UNPACKED = 100 << 30
 EXPIRES_MS = 7 * 24 * 3600 * 1000  # after which an upload that nothing was added to is deleted
+GRACE_MS = 3600 * 1000  # of a file that belongs to nothing: what it belongs to may be about to be written
 _MIN_FREE = 2 << 30
 
 

@@ -4,8 +4,10 @@ import base64
 import contextlib
 import dataclasses
 import hashlib
+import json
 import os
-from collections.abc import AsyncIterator, Iterator
+import pathlib
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from fastapi.concurrency import run_in_threadpool
 from sqlalchemy import Engine, delete, func, insert, select, update
@@ -13,11 +15,11 @@ from starlette.requests import ClientDisconnect
 
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
-from cvzoo.studio.database.tables import UPLOAD
-from cvzoo.studio.ids import new_id
+from cvzoo.studio.database.tables import DATASET, UPLOAD
+from cvzoo.studio.ids import is_id, new_id
 from cvzoo.studio.place import Place
 from cvzoo.studio.problems import Problem
-from cvzoo.studio.uploads.limits import EXPIRES_MS, MAX_OPEN, MAX_UPLOAD, room
+from cvzoo.studio.uploads.limits import EXPIRES_MS, GRACE_MS, MAX_OPEN, MAX_UPLOAD, room
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,16 +115,38 @@ class Uploads:
         """Removes the upload and its bytes."""
         drop_upload(self._engine, self._place, upload)
 
-    def expire(self) -> None:
-        """Removes uploads to which nothing was added for a week, and files that belong to none."""
-        with reading(self._engine) as connection:
+    def renew(self, uploads: Sequence[str]) -> bool:
+        """Whether all of them are there, which are not removed then for a week, as something is made of them."""
+        with writing(self._engine) as connection:
+            query = update(UPLOAD).where(UPLOAD.c.id.in_(uploads)).values(touched_at=self._clock())
+            return connection.execute(query).rowcount == len(set(uploads))
+
+    def expire(self, *, is_dry: bool = False) -> list[int]:
+        """Removes uploads to which nothing was added for a week, but those that are being imported, and files that
+        belong to none; returns the bytes of each. is_dry: nothing is removed
+        """
+        removed = []
+        with writing(self._engine) as connection:  # in which nobody renews one
+            importing = select(DATASET.c.source).where(DATASET.c.state == "importing")
+            used = {
+                each["id"] for text in connection.scalars(importing) for each in json.loads(text).get("uploads", ())
+            }
             rows = connection.execute(select(UPLOAD.c.id, UPLOAD.c.touched_at)).all()
-        kept = {row.id for row in rows if row.touched_at > self._clock() - EXPIRES_MS}
-        for name in {row.id for row in rows} - kept:
-            self.delete(name)
-        for path in self._place.uploads.iterdir():
-            if path.name not in kept:
-                path.unlink(missing_ok=True)
+            limit = self._clock() - EXPIRES_MS
+            kept = {row.id for row in rows if row.touched_at > limit or row.id in used}
+            for path in self._place.uploads.iterdir():
+                # one that is being created has no row yet
+                if path.name in kept or not is_id(path.name, "up") or self._is_young(path):
+                    continue
+                removed.append(path.stat().st_size)
+                if not is_dry:
+                    path.unlink(missing_ok=True)
+            if not is_dry:
+                connection.execute(delete(UPLOAD).where(UPLOAD.c.id.in_({row.id for row in rows} - kept)))
+        return removed
+
+    def _is_young(self, path: pathlib.Path) -> bool:
+        return path.stat().st_mtime_ns // 1_000_000 > self._clock() - GRACE_MS
 
     @contextlib.contextmanager
     def _alone(self, upload: str) -> Iterator[None]:

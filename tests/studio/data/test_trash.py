@@ -81,3 +81,51 @@ def test_only_who_made_it_or_an_administrator_restores_it(browser, stranger, stu
     stranger.post("/open", data={"ticket": new_ticket(studio.engine, studio.clock, user)})
     assert stranger.post(f"/api/v1/trash/{dataset}:restore").status_code == 403
     restore(browser, dataset)
+
+
+def uploaded(browser, studio, name="broken.tar"):
+    """The identifier of an upload that is no archive."""
+    upload = studio.data.uploads.create(name, 4, "me")
+    address = f"/api/v1/uploads/{upload.id}"
+    headers = {"tus-resumable": "1.0.0", "upload-offset": "0", "content-type": "application/offset+octet-stream"}
+    assert browser.patch(address, content=b"none", headers=headers).status_code == 204
+    return upload.id
+
+
+def imported(browser, name, upload):
+    answer = browser.post("/api/v1/datasets", json={"name": name, "source": {"uploads": [upload]}})
+    assert answer.status_code == 202
+    return answer.json()["id"]
+
+
+def test_one_that_is_being_imported_is_restored_and_imported_again(browser, studio, work):
+    upload = uploaded(browser, studio)
+    dataset = imported(browser, "late", upload)
+    assert browser.delete(f"/api/v1/datasets/{dataset}").status_code == 204
+    assert studio.data.tasks.open() == []
+    assert studio.place.upload(upload).is_file()
+    restore(browser, dataset)
+    found = browser.get(f"/api/v1/datasets/{dataset}").json()
+    assert (found["name"], found["state"], found["detail"]) == ("late", "failed", "the data set was deleted")
+    assert browser.get(f"/data/{dataset}").status_code == 200
+    assert browser.post(f"/api/v1/datasets/{dataset}:import-again").status_code == 202
+    work(studio)
+    assert "neither a tar nor a zip archive" in browser.get(f"/api/v1/datasets/{dataset}").json()["detail"]
+
+
+def test_what_was_uploaded_for_one_that_was_never_imported_goes_with_it_for_good(browser, studio):
+    upload = uploaded(browser, studio)
+    dataset = imported(browser, "late", upload)
+    browser.delete(f"/api/v1/datasets/{dataset}")
+    assert browser.delete(f"/api/v1/trash/{dataset}").status_code == 204
+    assert list(studio.place.uploads.iterdir()) == []
+    assert studio.data.uploads.get(upload) is None
+    assert studio.data.datasets.trashed() == []
+
+
+def test_one_that_is_restored_while_the_trash_is_emptied_stays(browser, studio, dataset):
+    browser.delete(f"/api/v1/datasets/{dataset}")
+    (due,) = studio.data.datasets.trashed()
+    restore(browser, dataset)
+    studio.data.tasks.purge(due)
+    assert browser.get(f"/api/v1/datasets/{dataset}").json()["n_image"] == 10

@@ -145,7 +145,8 @@ def test_what_a_server_deletes_meanwhile_is_no_fault(full, dataset, monkeypatch)
     first = stored(full)
 
     def purge_first(place):
-        full.data.tasks.delete(full.data.datasets.get(dataset))
+        full.data.tasks.trash(full.data.datasets.get(dataset))
+        full.trash.purge(dataset)
         first.unlink()
         monkeypatch.setattr(module, "_hash_fault", known)
         return known(place, "", {})
