@@ -14,7 +14,7 @@ from cvzoo.reporting.counted import counted
 _NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "sqlalchemy", "alembic", "psutil", "python_multipart")
 _PORTS = range(1, 65536)
 _ASKED = ("pause", "resume", "stop", "kill", "retry")
-_OF_CLIENT = ("list", "show", "log", "pull", "submit", "import", "version", *_ASKED)
+_OF_CLIENT = ("list", "show", "log", "pull", "pull-data", "submit", "import", "version", *_ASKED)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,13 +63,28 @@ def _ask(args: argparse.Namespace, home: pathlib.Path) -> int:
         lines = [verbs.import_data(server, args.spec, args.name)]
     elif args.action == "version":
         lines = [verbs.make_version(server, args.dataset, args.name)]
+    elif args.action == "pull-data":
+        module = importlib.import_module("cvzoo.studio.client.pull_data")
+        lines = [module.pull_data(server, args.version, pathlib.Path(args.folder))]
     elif args.action == "submit":
-        settings = dict(_setting(word) for word in args.settings)
-        lines = [verbs.submit(server, args.recipe, args.data, settings, name=args.name, start=not args.draft)]
+        lines = [_submit(args, verbs, server)]
     else:
         lines = [verbs.ask(server, args.job, args.action)]
     print("\n".join(lines))
     return 0
+
+
+def _submit(args: argparse.Namespace, verbs: Any, server: Any) -> str:
+    """The identifier of the job of the words, or of a file."""
+    words = list(args.settings)
+    if args.recipe is None and args.data is None and len(words) == 1 and words[0].endswith(".json"):
+        return str(verbs.submit_file(server, pathlib.Path(words[0]), name=args.name, start=not args.draft))
+    if args.recipe is None or args.data is None:
+        raise ConfigError(
+            "no job is named", expected="--recipe and --data, with settings KEY=VALUE, or one FILE.json of a job"
+        )
+    settings = dict(_setting(word) for word in words)
+    return str(verbs.submit(server, args.recipe, args.data, settings, name=args.name, start=not args.draft))
 
 
 def _setting(word: str) -> tuple[str, str]:

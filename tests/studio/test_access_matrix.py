@@ -39,6 +39,7 @@ TABLE = {
     GET /api/v1/jobs/{job}/metrics /api/v1/me /api/v1/models /api/v1/models/{model} /api/v1/models/{model}/facts
     GET /api/v1/models/{model}/file /api/v1/models/{model}/layers /api/v1/models/{model}/validation-images/{index}
     GET /api/v1/models/{model}/weights /api/v1/queue /api/v1/recipes /api/v1/tokens /api/v1/versions/{version}
+    GET /api/v1/versions/{version}/files /api/v1/versions/{version}/files/{name:path}
     GET /api/v1/versions/{version}/diff /compare /data /data/new /data/{dataset} /data/{dataset}/findings
     GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models

@@ -116,6 +116,11 @@ def _add_client(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     for each in (shown, log, *asked, pull):
         each.add_argument("job", metavar="JOB", help="its identifier, or its name")
     pull.add_argument("folder", metavar="DIR", help="a new or empty folder")
+    pull_data = actions.add_parser(
+        "pull-data", help="copy a version of a data set, check it, and print what --data names", allow_abbrev=False
+    )
+    pull_data.add_argument("version", metavar="VERSION", help="its identifier, or DATASET/NAME")
+    pull_data.add_argument("folder", metavar="DIR", help="a new or empty folder; an interrupted copy continues")
     imported = actions.add_parser(
         "import", help="import data of the server's machine, and print the identifier", allow_abbrev=False
     )
@@ -126,9 +131,14 @@ def _add_client(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     version.add_argument("dataset", metavar="DATASET", help="its identifier, or its name")
     version.add_argument("--name", required=True, metavar="TEXT", help="of the version")
-    submit = actions.add_parser("submit", help="queue a training, and print its identifier", allow_abbrev=False)
-    submit.add_argument("--recipe", required=True, metavar="NAME", help="of cvzoo train --list")
-    submit.add_argument("--data", required=True, metavar="SPEC", help="as of cvzoo train, on the server's machine")
+    submit = actions.add_parser("submit", help="queue a job, and print its identifier", allow_abbrev=False)
+    submit.add_argument("--recipe", metavar="NAME", help="of cvzoo train --list")
+    submit.add_argument("--data", metavar="SPEC", help="as of cvzoo train, on the server's machine")
     submit.add_argument("--name", default="", metavar="TEXT", help="for people (default: that of the recipe)")
     submit.add_argument("--draft", action="store_true", help="save it without starting it")
-    submit.add_argument("settings", nargs="*", metavar="KEY=VALUE", help="settings of the recipe")
+    submit.add_argument(
+        "settings",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="settings of the recipe; or, without --recipe and --data, one FILE.json with the specification of a job",
+    )

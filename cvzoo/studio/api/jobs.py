@@ -48,7 +48,7 @@ def list_jobs(
 
 @router.get("/jobs/{job}")
 def get_job(request: Request, response: Response, run: FoundRun, _: Reader) -> dict[str, Any]:
-    """One run, with its command line and files; of a rerun that has finished, whether it has the same bits."""
+    """One run, with its command line and files, and of a job its `spec`; of a rerun, whether it has the same bits."""
     config = read_json_object(run.folder / CONFIG)
     files = [{"name": name, "bytes": size} for name, size in run_files(run.folder)]
     more: dict[str, Any] = {"command": command_line(config, run.folder), "files": files}
@@ -57,7 +57,7 @@ def get_job(request: Request, response: Response, run: FoundRun, _: Reader) -> d
     job = studio.jobs.get(run.id)
     if job is not None:
         response.headers["etag"] = f'"{job.rank}"'
-        more |= {"notes": job.notes, "parent": job.parent, "relation": job.relation}
+        more |= {"spec": job.spec.to_json(), "notes": job.notes, "parent": job.parent, "relation": job.relation}
         more |= {"repetition": repetition_of(studio, job)}
         more["outcome"] = None if job.outcome is None else job.outcome.to_json()
     return {**run.to_json(), **more, "settings": config}

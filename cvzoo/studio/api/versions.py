@@ -1,9 +1,11 @@
 """Versions of data sets."""
 
+import dataclasses
+import pathlib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.identity import Identity
@@ -11,8 +13,10 @@ from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit, require_ready
 from cvzoo.studio.api.found_dataset import FoundDataset, FoundVersion
 from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.version_files import list_files, read_files
 from cvzoo.studio.data.versions import TRAINED, Version, summary
 from cvzoo.studio.ids import is_id
+from cvzoo.studio.place import inside
 from cvzoo.studio.problems import JSONText, Problem, shown_name
 from cvzoo.studio.state import studio_of
 
@@ -45,6 +49,36 @@ def create_version(request: Request, dataset: FoundDataset, body: NewVersion, wh
 def get_version(version: FoundVersion) -> dict[str, Any]:
     """One version, with its content's hash, and `data` for `cvzoo train --data`."""
     return version.to_json()
+
+
+@router.get("/versions/{version}/files")
+def get_files(request: Request, version: FoundVersion) -> Response:
+    """The files of a version: `kind` of their layout, and `items`: name, size, SHA-256; 409 before it is made."""
+    folder = _ready_folder(request, version)
+    try:
+        files = read_files(folder)
+    except ValueError as error:
+        raise Problem(500, f"the list of files is damaged: {error}", hint="cvzoo studio verify") from None
+    if files is None:  # it was made before there were lists
+        files = list_files(folder, {})
+    items = [dataclasses.asdict(each) for each in files]
+    return JSONText({"kind": version.data.partition(":")[0], "items": items})
+
+
+@router.get("/versions/{version}/files/{name:path}")
+def get_file(request: Request, version: FoundVersion, name: str) -> FileResponse:
+    """A file of a version, as it is."""
+    path = inside(_ready_folder(request, version), *name.split("/"))
+    if path is None or not path.is_file():
+        raise Problem(404, "the version has no such file")
+    return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+def _ready_folder(request: Request, version: Version) -> pathlib.Path:
+    folder = studio_of(request).place.version(version.id)
+    if version.state != "ready" or not folder.is_dir():
+        raise Problem(409, "the version has no files", expected="ready", got=version.state)
+    return folder
 
 
 @router.get("/versions/{version}/diff")

@@ -10,7 +10,9 @@ from typing import Any
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.reporting.as_time import as_time
+from cvzoo.studio.client.pull_data import check_name
 from cvzoo.studio.client.server import Server
+from cvzoo.studio.client.spec_file import read_spec, request_of
 
 _FOLLOW_S = 1.0
 _LIVING = ("queued", "starting", "running", "pausing", "stopping", "killing")
@@ -72,6 +74,13 @@ def submit(
     return str(server.post("/jobs", body)["id"])
 
 
+def submit_file(server: Server, path: pathlib.Path, *, name: str = "", start: bool = True) -> str:
+    """Queues the job of a file's specification; returns its identifier. Raises ConfigError, OSError."""
+    spec, known = read_spec(path)
+    where, body = request_of(spec, name or known, start=start)
+    return str(server.post(where, body)["id"])
+
+
 def pull(server: Server, job: str, folder: pathlib.Path) -> list[str]:
     """Downloads the files of a run into a new or empty folder; a line per file. Raises ConfigError, OSError."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -81,8 +90,7 @@ def pull(server: Server, job: str, folder: pathlib.Path) -> list[str]:
     for each in server.get(f"/jobs/{found}")["files"]:
         name = str(each["name"])
         path = folder / name
-        if name.startswith("/") or "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
-            raise ConfigError(f"the server names a file outside of the folder: {_plain(name)[:80]}")
+        check_name(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.part")
         try:

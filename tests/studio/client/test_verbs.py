@@ -1,6 +1,7 @@
 """`cvzoo studio list`, `show`, `log`, `submit`, `pull` and the actions, against the application without a network."""
 
 import io
+import json
 import os
 import pathlib
 import urllib.error
@@ -11,6 +12,7 @@ from cvzoo.cli.main import main
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.tokens import new_token
 from cvzoo.studio.client.server import Server, named_server
+from cvzoo.studio.client.spec_file import request_of
 from cvzoo.studio.client.verbs import follow_log, pull
 from cvzoo.studio.jobs import recipe_helper
 from cvzoo.studio.jobs.conductor import attempt_folder
@@ -221,6 +223,49 @@ def test_data_are_imported_and_a_version_is_what_a_training_names(monkeypatch, s
     assert run(capsys, "version", "nothing", "--name", "x")[0] == 2
     answers["/datasets/ds_a"] = [{"id": "ds_a", "state": "failed", "detail": "there are no images"}]
     assert "the import failed: there are no images" in run(capsys, "import", "x", "--name", "y")[1]
+
+
+def test_a_job_of_a_file_is_that_which_the_studio_shows(studio, server, opener, capsys, tmp_path):
+    spec = TrainSpec("ssd300", "voc:shapes", (("lr", "0.1"),))
+    first = studio.jobs.create("first", spec, None, is_draft=True)
+    shown = server.get(f"/jobs/{first.id}")
+    for tree, name in ((shown, "first"), (shown["spec"], "ssd300"), ({**spec.to_json(), "name": "mine"}, "mine")):
+        (tmp_path / "job.json").write_text(json.dumps(tree))
+        status, job = run(capsys, "submit", str(tmp_path / "job.json"))
+        found = studio.jobs.get(job.strip())
+        assert (status, found.spec, found.name, found.state) == (0, spec, name, "queued")
+    job = run(capsys, "submit", str(tmp_path / "job.json"), "--draft", "--name", "later")[1].strip()
+    assert (studio.jobs.get(job).name, studio.jobs.get(job).state) == ("later", "draft")
+    for text in ("[", "[]", '{"kind": "bake"}', '{"recipe": "ssd300"}'):
+        (tmp_path / "job.json").write_text(text)
+        assert run(capsys, "submit", str(tmp_path / "job.json"))[0] == 2, text
+    assert "no job is named" in run(capsys, "submit", "lr=0.1")[1]
+
+
+@pytest.mark.parametrize(
+    ("spec", "path", "body"),
+    [
+        (
+            {"kind": "evaluate", "model": "f", "source": "jb_a", "sha256": "", "data": "voc:x", "split": "val"},
+            "/evaluations",
+            {"model": "jb_a", "data": "voc:x", "split": "val", "find_thresholds": False},
+        ),
+        (
+            {"kind": "export", "model": "f", "source": "zoo:a/b", "sha256": "", "form": "onnx", "images": []},
+            "/models/zoo:a%2Fb/exports",
+            {"form": "onnx", "images": []},
+        ),
+        (
+            {"kind": "predict", "model": "f", "source": "jb_a", "sha256": "", "images": "/x", "form": "csv"},
+            "/models/jb_a/predictions",
+            {"images": "/x", "form": "csv"},
+        ),
+    ],
+)
+def test_jobs_of_all_kinds_are_asked_for_where_pages_ask(spec, path, body):
+    assert request_of(spec, "", start=True) == (path, body)
+    with pytest.raises(ConfigError, match="only trainings"):
+        request_of(spec, "", start=False)
 
 
 def test_a_database_that_is_behind_is_told_and_migrated_after_a_copy(studio, capsys):
