@@ -57,7 +57,7 @@ _GRACE_S = 10 * 60.0  # of an iteration, a validation and a snapshot, after whic
 _UNBORN_S = 10.0  # after which a supervisor that did not start is started again
 _MAX_START = 5  # of supervisors that end before they have started anything
 _ORPHAN_S = 2.0  # how often it is asked whether a training has lost its supervisor: all processes are looked at
-LIMITS: dict[str, float] = dataclasses.asdict(Limits())  # of silence, after which a job is taken for hanging
+LIMITS: dict[str, float | None] = dataclasses.asdict(Limits())  # of silence, after which a job is taken for hanging
 _ERROR = re.compile(r"^cvzoo \w+: error: (.*(?:\n  .*)*)|^((?:\w+\.)*\w+(?:Error|Exception)(?:: .*)?)$", re.MULTILINE)
 
 
@@ -177,7 +177,8 @@ class Conductor:
             set_aside(run)
         with atomic_write(folder / ORDER) as file:
             rights = kept_rights(job.spec, run, self._place.secrets)
-            order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), "limits": LIMITS, **rights}
+            limits = LIMITS if isinstance(job.spec, TrainSpec) else LIMITS | {"setup": None}
+            order = {"argv": argv_of(job.spec, run), "folder": str(self._place.runs), "limits": limits, **rights}
             file.write(json.dumps(order).encode())
         self._jobs.apply(job, "admit", attempt=attempt, iteration=iteration_of(run))
 

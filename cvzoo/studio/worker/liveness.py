@@ -14,11 +14,13 @@ class Limits:
     """Seconds without a mark after which a job hangs, at least.
 
     iteration: of a training, within an iteration; validation: of all else, such as a validation or an export
-    start: before the second iteration
+    setup: of a training, before its first iteration begins; None of a job without iterations
+    start: within the first iteration, of which nobody knows how long it takes
     """
 
     iteration: float = 120.0
     validation: float = 30 * 60.0
+    setup: float | None = 10 * 60.0
     start: float = 30 * 60.0
 
 
@@ -67,6 +69,8 @@ class Liveness:
     def _judge(self, silent: float) -> str | None:
         limits = self._limits
         if self._step is None:
+            if limits.setup is not None:
+                return START_TIMEOUT if silent > limits.setup else None
             return HUNG if silent > limits.validation else None
         if not self._n_step:
             return START_TIMEOUT if silent > limits.start else None

@@ -471,7 +471,7 @@ def hanging(monkeypatch):
     """Sets how the training of the machine hangs; that it does is seen after a second."""
     from cvzoo.studio.worker import liveness
 
-    limits = dict.fromkeys(("iteration", "validation", "start"), 1.0)
+    limits = dict.fromkeys(("iteration", "validation", "setup", "start"), 1.0)
     monkeypatch.setattr(conductor_module, "LIMITS", limits)
     assert set(limits) == {field.name for field in liveness.dataclasses.fields(liveness.Limits)}
 

@@ -64,7 +64,14 @@ def test_a_validation_has_half_an_hour_and_ten_times_the_last_one(training):
     assert slow.look(30) == HUNG
 
 
-def test_before_the_second_iteration_it_is_the_start_that_takes_too_long(training):
+def test_a_training_that_says_nothing_before_its_first_iteration_has_ten_minutes(training):
+    for _ in range(5):  # it checks data, or downloads
+        training.mark += 1
+        assert training.look(599) is None
+    assert training.look(602) == START_TIMEOUT
+
+
+def test_the_first_iteration_may_take_half_an_hour(training):
     training.step = 0
     assert training.look() is None
     assert training.look(1799) is None
@@ -72,7 +79,7 @@ def test_before_the_second_iteration_it_is_the_start_that_takes_too_long(trainin
 
 
 def test_a_job_without_iterations_is_judged_by_its_batches_and_output():
-    job = Training(Limits(validation=100))
+    job = Training(Limits(validation=100, setup=None))
     for _ in range(5):
         job.beat += 1
         assert job.look(99) is None
