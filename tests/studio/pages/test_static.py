@@ -25,3 +25,10 @@ def test_no_page_or_script_names_another_host():
     for path in (path for path in own if path.is_file()):
         hosts = re.findall(r"https?://[^\s\"'<>]+", path.read_text())
         assert set(hosts) <= {"http://www.w3.org/2000/svg"}, path.name
+
+
+def test_requests_of_scripts_tell_their_failures():
+    """Those that do without `ask.js` try again, or stop where the server has gone."""
+    with_care = {"ask.js": 1, "import.js": 3, "journal.js": 2, "job.js": 1}
+    found = {path.name: path.read_text().count("fetch(") for path in (FOLDER / "static").glob("*.js")}
+    assert {name: n for name, n in found.items() if n} == with_care

@@ -1,5 +1,5 @@
 // draws an image with its objects, and tells what is at a point; all coordinates are pixels of the image
-import { boxCorners, contains, isItsBox, maskRuns } from "./shapes.js";
+import { area, boxCorners, isItsBox, maskRuns, polygonsHave } from "./shapes.js";
 
 const HANDLE = 7; // pixels of the screen
 const TOUCH = 14; // of a finger
@@ -102,11 +102,14 @@ export class View {
     context.restore();
   }
 
-  // with the score, in front of any color
+  // as what it is, dashed, and with the score in front of any color
   drawProposal(each) {
     const { context } = this;
     const [left, top] = this.toScreen(each.box[1], each.box[0]);
     const isChosen = each.id === this.chosen;
+    context.globalAlpha = isChosen ? 1 : 0.7; // paler than what is accepted
+    this.drawShapes(each, isChosen);
+    context.globalAlpha = 1;
     this.drawBox(each.box, this.colorOf(each.class), isChosen);
     if (!isChosen && this.proposals.length > 15) return;
     const text = `${each.class} ${each.extra.score.toFixed(2)}`;
@@ -305,7 +308,7 @@ export class View {
       const isInside = x >= x0 && x <= x1 && y >= y0 && y <= y1;
       if (isSelected && !edge && !isInside) continue;
       // the selected one first, then one whose polygon is there, then the smallest
-      const isHit = !each.polygons?.length || Boolean(edge) || each.polygons.some((polygon) => contains(polygon, x, y));
+      const isHit = !each.polygons?.length || Boolean(edge) || polygonsHave(each.polygons, x, y);
       const rank = [isSelected ? 0 : 1, isHit ? 0 : 1, area(each.box)];
       // of an object that is not selected, edges only select it; a mask is not resized
       if (!found || isBefore(rank, found.rank)) found = { id: each.id, part: (isSelected && !each.rle && edge) || "inside", rank };
@@ -344,7 +347,6 @@ const isBefore = (a, b) => {
   return i >= 0 && a[i] < b[i];
 };
 const middle = (polygon, i) => [0, 1].map((k) => (polygon[i + k] + polygon[(i + 2 + k) % polygon.length]) / 2);
-const area = ([y0, x0, y1, x1]) => (y1 - y0) * (x1 - x0);
 
 // of WCAG
 function luminance(color) {

@@ -1,4 +1,5 @@
 // the comparison of runs: one curve of each over the other
+import { askJSON, tellAway } from "./ask.js";
 import { Chart, chartOptions } from "./chart.js";
 
 const holder = document.getElementById("compare");
@@ -20,8 +21,12 @@ function draw() {
 }
 
 async function load(job) {
-  const response = await fetch(`/api/v1/jobs/${job.id}/metrics?points=1500`);
-  return { ...job, series: response.ok ? (await response.json()).series : [] };
+  try {
+    return { ...job, series: (await askJSON(`/api/v1/jobs/${job.id}/metrics?points=1500`)).series };
+  } catch (error) {
+    tellAway(`The curves of ${job.name} could not be read: ${error.message}. Load the page again.`);
+    return { ...job, series: [] };
+  }
 }
 
 runs = await Promise.all(jobs.map(load));

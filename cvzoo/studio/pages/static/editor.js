@@ -1,10 +1,10 @@
 // edits the objects of one image by mouse, touch and keyboard; each gesture is saved at once
 import { View, cursorOf } from "./canvas.js";
-import { Journal, sendLeft } from "./journal.js";
+import { openJournal, sendLeft } from "./journal.js";
 import { attachTools } from "./image_tools.js";
 import { attachProposals } from "./proposals.js";
 import { ObjectList, described, shapeWords } from "./object_list.js";
-import { boxCorners, clamp, crossesAt, moved, pointInside, polygonTrouble, resized, rounded, withBox, withCornerAfter, withPolygons } from "./shapes.js";
+import { area, boxCorners, clamp, crossesAt, moved, pointInside, polygonTrouble, resized, rounded, withBox, withCornerAfter, withPolygons } from "./shapes.js";
 
 const page = JSON.parse(document.getElementById("page").textContent);
 const { item, classes, colors } = page;
@@ -13,7 +13,6 @@ const isBoxes = page.task === "boxes";
 const canvas = byId("canvas");
 const picker = byId("class");
 const list = byId("objects") && new ObjectList(byId("objects"), colors, select, canvas);
-const saved = byId("saved");
 const buttons = { box: byId("draw"), polygon: byId("draw-polygon") };
 let objects = item.labels;
 let selected = null;
@@ -24,43 +23,32 @@ let view = null;
 const past = [];
 let future = [];
 
-const journal = new Journal(page.dataset, item.ordinal, item.first_rev, (state, more) => {
-  saved.className = { saved: "soft", waiting: "soft", away: "waiting", conflict: "waiting", wrong: "wrong" }[state];
-  saved.textContent = { saved: "saved", waiting: "saving", away: "not saved yet: the server does not answer", conflict: "not saved yet", wrong: `not saved: ${more}` }[state];
-  if (state === "conflict") resolve(more);
-});
-
-function resolve(theirs) {
-  const dialog = byId("conflict");
-  const words = (n) => `${n} object${n === 1 ? "" : "s"}`;
-  byId("conflict-text").textContent = theirs ? `The other edit has ${words(theirs.labels.length)}, yours ${words(objects.length)}. The one that is not taken stays in the history.` : "";
-  byId("keep-theirs").onclick = () => {
-    journal.forget();
-    location.reload();
-  };
-  byId("keep-mine").onclick = () => {
-    journal.forget();
-    journal.base = theirs.first_rev;
-    journal.put(objects);
-    dialog.close();
-  };
-  dialog.showModal();
-}
+const journal = openJournal(page.dataset, item, () => objects);
 
 // why a gesture was refused; "" after the next one that was not
 function tell(words) {
-  if (byId("told")) byId("told").textContent = words;
+  byId("told").textContent = words;
 }
 
 // a gesture: what was before can be undone, what is after is saved
 function change(after, select = selected) {
-  past.push(objects);
+  keep(objects, after, select);
+  journal.put(objects);
+}
+
+function keep(before, after, select) {
+  past.push(before);
   future = [];
   objects = after;
   selected = select;
-  journal.put(objects);
   tell("");
   show();
+}
+
+// what the server has saved as a revision of its own; a gesture meanwhile follows it
+function accepted(before, after, select) {
+  if (objects === before) keep(before, after, select);
+  else change([...objects, ...after.filter((each) => !objects.some(({ id }) => id === each.id))]);
 }
 
 function step(from, to) {
@@ -288,12 +276,13 @@ function grab(at, x, y) {
 function pressBox(event, x, y) {
   const hit = tool === "box" ? null : view.at(event.offsetX, event.offsetY);
   corner = null;
-  if (hit && hit.id === selected && !page.isReadOnly) drag = { kind: hit.part, x, y };
+  const at = tool === "box" ? null : [x, y]; // where a click may choose a proposal
+  if (hit && hit.id === selected && !page.isReadOnly) drag = { kind: hit.part, x, y, at };
   else if (hit) {
     select(hit.id);
-    if (!page.isReadOnly) drag = { kind: "inside", x, y };
+    if (!page.isReadOnly) drag = { kind: "inside", x, y, at };
   } else if (!page.isReadOnly && classes.length) {
-    drag = { kind: "draw", x: clamp(x, 0, item.width), y: clamp(y, 0, item.height) };
+    drag = { kind: "draw", x: clamp(x, 0, item.width), y: clamp(y, 0, item.height), at };
     select(null);
   }
 }
@@ -329,13 +318,13 @@ function pull(event) {
 
 function drop() {
   if (!drag) return;
-  const { kind, after, k, corner: i } = drag;
+  const { kind, after, k, corner: i, at } = drag;
   const { draft } = view;
   drag = view.draft = view.live = null;
   if (kind === "draw" && draft && (draft[2] - draft[0]) * view.scale > 3 && (draft[3] - draft[1]) * view.scale > 3) add({ box: draft });
   else if (kind === "corner" && after) setPolygon(k, after, i, [k, i]);
   else if (kind !== "draw" && kind !== "pan" && after && String(after) !== String(one().box)) change(replaced(selected, withBox(one(), after)));
-  else show();
+  else if (!at || !proposals.chooseAt(...at, (box) => !one() || area(box) < area(one().box))) show();
 }
 
 // what the browser or the system interrupts changes nothing
@@ -454,16 +443,9 @@ if (isBoxes) {
   byId("change-shape").addEventListener("click", changeShape);
   byId("text").addEventListener("change", () => setText(byId("text").value.trim()));
 }
-byId("delete-image").addEventListener("click", async () => {
-  if (!confirm("Delete the image from the data set? This can be reverted in its history.")) return;
-  const body = JSON.stringify({ ordinals: [item.ordinal], delete: true });
-  const answer = await fetch(`/api/v1/datasets/${page.dataset}/images`, { method: "PATCH", headers: { "content-type": "application/json" }, body });
-  if (answer.ok) location.assign((byId("after") ?? byId("to-grid")).href);
-});
 for (const name of isBoxes ? classes : ["", ...classes]) picker.add(new Option(name || "no class", name));
 picker.disabled = page.isReadOnly;
 picker.addEventListener("change", () => setClass(picker.value));
-byId("delete-image").disabled = page.isReadOnly;
 
 const left = page.isReadOnly ? null : journal.left();
 if (left) {
@@ -471,8 +453,8 @@ if (left) {
   journal.tell("waiting");
   journal.send();
 }
-if (!page.isReadOnly) sendLeft(journal.path);
-const proposals = attachProposals({ page, tell, change, view: () => view, objects: () => objects });
+if (!page.isReadOnly) sendLeft(journal.path).then((n) => n && tell(`edits of ${n} other image${n === 1 ? "" : "s"} are not saved yet`));
+const proposals = attachProposals({ page, journal, tell, accepted, view: () => view, objects: () => objects });
 attachTools({ page, item, tell, view: () => view, add: (more) => change(isBoxes ? [...objects, ...more] : more, more.at(-1).id) });
 if (canvas) {
   const image = new Image();
@@ -494,6 +476,7 @@ if (canvas) {
     if (location.hash.length > 1) select(location.hash.slice(1));
     canvas.dataset.ready = "true";
   };
+  image.onerror = () => tell("the image could not be read; load the page again");
   image.src = `/api/v1/images/${item.sha256}/view`;
 }
 show();

@@ -1,4 +1,5 @@
 // the page of an evaluation: images with errors, drawn when they come into view
+import { askJSON } from "./ask.js";
 import { drawAnnotation, drawImage, drawVerdicts } from "./draw.js";
 
 const waiting = document.querySelector("#evaluation[data-waiting='1']");
@@ -98,13 +99,16 @@ async function load(fresh) {
   if (fresh) after = 0;
   list.setAttribute("aria-busy", "true");
   const words = new URLSearchParams({ kind: value("kind"), label: value("label"), after, limit: 24 });
-  const response = await fetch(`/api/v1/evaluations/${form.dataset.evaluation}/images?${words}`);
-  if (mine !== asked) return; // a later choice
-  if (!response.ok) {
-    count.textContent = "The images could not be read.";
+  let page;
+  try {
+    page = await askJSON(`/api/v1/evaluations/${form.dataset.evaluation}/images?${words}`);
+  } catch (error) {
+    if (mine !== asked) return;
+    list.setAttribute("aria-busy", "false");
+    count.textContent = `The images could not be read: ${error.message}.`;
     return;
   }
-  const page = await response.json();
+  if (mine !== asked) return; // a later choice
   if (fresh) {
     list.replaceChildren();
     cards.clear();

@@ -1,4 +1,6 @@
 // the grid by keyboard, and changes of several images
+import { askJSON } from "./ask.js";
+
 const grid = document.getElementById("grid");
 const links = [...grid.querySelectorAll("li > a")];
 const boxes = [...grid.querySelectorAll("input[type=checkbox]")];
@@ -41,14 +43,12 @@ function show() {
 }
 
 async function change(what) {
-  const response = await fetch(`/api/v1/datasets/${grid.dataset.dataset}/images`, {
-    method: "PATCH",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...(isAll ? { where: JSON.parse(all.dataset.where) } : { ordinals: chosen() }), ...what }),
-  });
-  const answer = await response.json();
-  if (!response.ok) {
-    document.getElementById("n-chosen").textContent = answer.detail;
+  const which = isAll ? { where: JSON.parse(all.dataset.where) } : { ordinals: chosen() };
+  let answer;
+  try {
+    answer = await askJSON(`/api/v1/datasets/${grid.dataset.dataset}/images`, { method: "PATCH", tree: { ...which, ...what } });
+  } catch (error) {
+    document.getElementById("n-chosen").textContent = `Not ${what.delete ? "deleted" : "changed"}: ${error.message}`;
     return;
   }
   if (answer.n) sessionStorage.setItem(KEY, JSON.stringify({ ...answer, words: what.delete ? "deleted" : "changed" }));
@@ -64,15 +64,13 @@ if (done) {
   undo.hidden = false;
 }
 undo.addEventListener("click", async () => {
-  const response = await fetch(`/api/v1/datasets/${grid.dataset.dataset}:undo`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ rev: done.rev }),
-  });
-  const answer = await response.json();
-  sessionStorage.removeItem(KEY);
-  if (response.ok) location.reload();
-  else document.getElementById("done").textContent = answer.detail;
+  try {
+    await askJSON(`/api/v1/datasets/${grid.dataset.dataset}:undo`, { method: "POST", tree: { rev: done.rev } });
+    sessionStorage.removeItem(KEY);
+    location.reload();
+  } catch (error) {
+    document.getElementById("done").textContent = `Not undone: ${error.message}`;
+  }
 });
 document.getElementById("choose-page")?.addEventListener("click", () => {
   isAll = false;

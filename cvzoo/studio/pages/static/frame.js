@@ -1,4 +1,6 @@
 // what all pages have: colors, keys, and parts that are fetched again every few seconds
+import { ask, tellAway } from "./ask.js";
+
 const root = document.documentElement;
 document.getElementById("theme").addEventListener("click", () => {
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -33,17 +35,16 @@ if (live) {
   const refresh = async () => {
     if (document.hidden || live.contains(document.activeElement)) return;
     try {
-      const response = await fetch(location.href, { headers: { accept: "text/html" } });
-      if (response.status === 401) location.reload();
-      if (!response.ok) return;
+      const response = await ask(location.href, { headers: { accept: "text/html" } });
+      tellAway("");
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       const fresh = page.getElementById(live.id);
       if (!fresh) return;
       const chosen = new Set([...live.querySelectorAll("input:checked")].map((box) => box.value));
       live.replaceChildren(...fresh.childNodes);
       for (const box of live.querySelectorAll("input[type=checkbox]")) box.checked = chosen.has(box.value);
-    } catch {
-      // the server is away; the next try may find it
+    } catch (error) {
+      tellAway(`What is shown may be old: ${error.message}. It is tried again.`);
     }
   };
   setInterval(refresh, 1000 * Number(live.dataset.refresh));

@@ -1,4 +1,5 @@
-// of the editor: the brightness of the image, and the objects of the image before
+// of the editor: the brightness of the image, the objects of the image before, and the deletion of the image
+import { askJSON } from "./ask.js";
 import { clamp } from "./shapes.js";
 
 const newId = () => [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -25,6 +26,17 @@ export function copied(objects, from, to) {
 
 // page, item: of the editor; view: a function; add: called with objects; tell: with what went wrong
 export function attachTools({ page, item, view, add, tell }) {
+  const deletion = document.getElementById("delete-image");
+  deletion.disabled = page.isReadOnly;
+  deletion.addEventListener("click", async () => {
+    if (!confirm("Delete the image from the data set? This can be reverted in its history.")) return;
+    try {
+      await askJSON(`/api/v1/datasets/${page.dataset}/images`, { method: "PATCH", tree: { ordinals: [item.ordinal], delete: true } });
+      location.assign((document.getElementById("after") ?? document.getElementById("to-grid")).href);
+    } catch (error) {
+      tell(`the image was not deleted: ${error.message}`);
+    }
+  });
   const brightness = document.getElementById("brightness");
   brightness?.addEventListener("input", () => view()?.setBrightness(Number(brightness.value)));
   const button = document.getElementById("copy-before");
@@ -32,12 +44,13 @@ export function attachTools({ page, item, view, add, tell }) {
   button.disabled = page.isReadOnly || page.before === null;
   const copy = async () => {
     if (button.disabled) return;
-    const answer = await fetch(`/api/v1/datasets/${page.dataset}/images/${page.before}`).catch(() => null);
-    if (!answer?.ok) {
-      tell("the image before could not be read");
+    let other;
+    try {
+      other = await askJSON(`/api/v1/datasets/${page.dataset}/images/${page.before}`);
+    } catch (error) {
+      tell(`the image before could not be read: ${error.message}`);
       return;
     }
-    const other = await answer.json();
     const objects = copied(other.labels, other, item).filter((each) => page.classes.includes(each.class));
     if (objects.length) add(objects);
     else tell("the image before has no objects");

@@ -1,4 +1,5 @@
 // uploads that continue after a cut or a reload: the same files are sent from where the server has them
+import { ask, askJSON, reasonOf } from "./ask.js";
 import { tarOf } from "./tar.js";
 
 const CHUNK = 8 << 20;
@@ -25,7 +26,12 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 drop.addEventListener("drop", async (event) => {
   const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   const found = [];
-  for (const entry of entries) await walk(entry, found);
+  try {
+    for (const entry of entries) await walk(entry, found);
+  } catch (error) {
+    state.textContent = `The browser cannot read what was dropped: ${error.message}`;
+    return;
+  }
   start(found);
 });
 
@@ -57,7 +63,7 @@ async function start(files) {
     const mark = `upload:${await digest(encode(files.map(({ path, file }) => `${path}/${file.size}/${file.lastModified}`).join("\n")), "hex")}`;
     const upload = await send(body, fileName, mark);
     state.textContent = "Sent; the import begins.";
-    const dataset = await json("/api/v1/datasets", { name: nameField.value.trim().slice(0, 120), source: { uploads: [upload] } });
+    const dataset = await askJSON("/api/v1/datasets", { method: "POST", tree: { name: nameField.value.trim().slice(0, 120), source: { uploads: [upload] } } });
     localStorage.removeItem(mark);
     location.assign(`/data/${dataset.id}`);
   } catch (error) {
@@ -71,18 +77,17 @@ async function send(body, fileName, mark) {
   let address = localStorage.getItem(mark);
   let offset = address === null ? -1 : await offsetOf(address);
   if (offset < 0) {
-    const created = await fetch("/api/v1/uploads", {
+    const created = await ask("/api/v1/uploads", {
       method: "POST",
       headers: { "tus-resumable": "1.0.0", "upload-length": String(body.size), "upload-metadata": `filename ${base64(encode(fileName))}` },
     });
-    if (!created.ok) throw new Error(await problem(created));
     address = created.headers.get("location");
     localStorage.setItem(mark, address);
     offset = 0;
   }
   for (let wait = 1; offset < body.size; ) {
     if (stopped) {
-      await fetch(address, { method: "DELETE" });
+      await fetch(address, { method: "DELETE" }).catch(() => null); // what stays of it expires
       localStorage.removeItem(mark);
       throw new Error("The upload was cancelled.");
     }
@@ -100,7 +105,7 @@ async function send(body, fileName, mark) {
         wait = 1;
         continue;
       }
-      if (![409, 460, 500, 503].includes(response.status)) throw new Refused(await problem(response));
+      if (![409, 460, 500, 503].includes(response.status)) throw new Refused(await reasonOf(response));
     } catch (error) {
       if (error instanceof Refused) throw error;
       state.textContent = "The connection was cut; it is tried again.";
@@ -123,17 +128,6 @@ async function offsetOf(address) {
   } catch {
     return -1;
   }
-}
-
-async function json(path, tree) {
-  const response = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(tree) });
-  if (!response.ok) throw new Error(await problem(response));
-  return response.json();
-}
-
-async function problem(response) {
-  const tree = await response.json().catch(() => ({}));
-  return [tree.detail ?? `The server answered ${response.status}.`, tree.expected && `Expected: ${tree.expected}.`].filter(Boolean).join(" ");
 }
 
 const encode = (text) => new TextEncoder().encode(text);

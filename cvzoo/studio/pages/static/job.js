@@ -1,4 +1,5 @@
 // the page of a run: its curves, kept up to date by server-sent events
+import { ask, askJSON, tellAway } from "./ask.js";
 import { Chart, chartOptions } from "./chart.js";
 
 const page = document.getElementById("job");
@@ -88,9 +89,7 @@ function drawSoon() {
 const options = chartOptions(drawSoon);
 
 async function load() {
-  const response = await fetch(`${base}/metrics?points=2000`);
-  if (!response.ok) throw new Error(`metrics: ${response.status}`);
-  const found = await response.json();
+  const found = await askJSON(`${base}/metrics?points=2000`);
   series = new Map(found.series.map((each) => [each.key, { ...each, epochsPerIteration }]));
   offsets = found.offsets;
   if (series.size && !drawn.size) charts.textContent = "";
@@ -116,9 +115,19 @@ function append(rows) {
   drawSoon();
 }
 
+// unless the stream of events says so already
+function tellOld(error) {
+  if (note.hidden) tellAway(`What is shown may be old: ${error.message}. It is tried again.`);
+}
+
 async function replace(id, path) {
-  const response = await fetch(`/jobs/${page.dataset.job}/${path}`, { headers: { accept: "text/html" } });
-  if (response.ok) document.getElementById(id).innerHTML = await response.text();
+  try {
+    const response = await ask(`/jobs/${page.dataset.job}/${path}`, { headers: { accept: "text/html" } });
+    document.getElementById(id).innerHTML = await response.text();
+    tellAway("");
+  } catch (error) {
+    tellOld(error);
+  }
 }
 
 // browsers allow six connections to a server: three pages hold one, further ones ask again every five seconds
@@ -197,7 +206,7 @@ if (page.dataset.isJob) {
   const log = document.getElementById("log");
   setInterval(async () => {
     if (document.hidden || log.contains(document.activeElement)) return;
-    await replace("log", "log").catch(() => {});
+    await replace("log", "log");
     const text = log.querySelector("pre");
     if (text) text.scrollTop = text.scrollHeight;
   }, 3000);
@@ -210,10 +219,15 @@ const used = new Map();
 async function drawUsage() {
   const holder = document.getElementById("usage-charts");
   if (!holder || document.hidden) return;
-  const response = await fetch(`${base}/usage`).catch(() => null);
-  if (!response?.ok) return;
+  let found;
+  try {
+    found = await askJSON(`${base}/usage`);
+  } catch (error) {
+    tellOld(error);
+    return;
+  }
   const groups = new Map();
-  for (const { key, elapsed_time, value } of (await response.json()).series) {
+  for (const { key, elapsed_time, value } of found.series) {
     const [title, unit] = USED[key];
     const each = { key, label: key, elapsed_time, value: value.map((number) => number / unit) };
     groups.set(title, [...(groups.get(title) ?? []), each]);
@@ -235,8 +249,8 @@ async function restart() {
   try {
     await load();
     if (!document.hidden) await listen();
-  } catch {
-    note.textContent = "The curves could not be read; this page tries again.";
+  } catch (error) {
+    note.textContent = `The curves could not be read: ${error.message}; this page tries again.`;
     note.hidden = false;
     setTimeout(restart, 5000);
   }
@@ -253,8 +267,12 @@ document.addEventListener("visibilitychange", () => {
 });
 
 document.getElementById("copy")?.addEventListener("click", async (event) => {
-  await navigator.clipboard.writeText(document.getElementById("command").textContent);
-  event.target.textContent = "Copied";
+  try {
+    await navigator.clipboard.writeText(document.getElementById("command").textContent);
+    event.target.textContent = "Copied";
+  } catch {
+    event.target.textContent = "Not copied: the browser does not allow it";
+  }
 });
 
 document.getElementById("report")?.addEventListener("toggle", (event) => {
@@ -283,9 +301,13 @@ function showSample() {
 
 async function refreshSamples() {
   if (!samples) return;
-  const response = await fetch(base);
-  if (!response.ok) return;
-  const files = (await response.json()).images ?? [];
+  let files;
+  try {
+    files = (await askJSON(base)).images ?? [];
+  } catch (error) {
+    tellOld(error);
+    return;
+  }
   names = files.filter((name) => /^(images\/predictions|samples\/)/.test(name));
   if (names.length === 1) samples.querySelector("img").src = `${base}/files/${names[0]}?${Date.now()}`;
   showSample();

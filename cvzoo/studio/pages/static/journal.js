@@ -15,7 +15,7 @@ const write = (edits) => {
 const newId = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 // Sends the edits of one image, one after the other; tells what state they are in.
-export class Journal {
+class Journal {
   constructor(dataset, ordinal, base, tell) {
     this.path = `/api/v1/datasets/${dataset}/images/${ordinal}/labels`;
     this.base = base;
@@ -40,6 +40,37 @@ export class Journal {
     this.tell("waiting");
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.send(), 120);
+  }
+
+  /** Another change of the image, after those that wait were saved. act: makes it; returns {base, isPlain}
+
+  base: first_rev after it; isPlain: whether the image was changed by nothing else since the last edit of this page, so
+  that gestures made meanwhile may follow it. Throws an Error if edits wait, or what `act` throws.
+  */
+  async change(act) {
+    clearTimeout(this.timer);
+    while (this.sending || read()[this.path]) {
+      if (this.sending) await new Promise((resolve) => { setTimeout(resolve, 20); });
+      else {
+        await this.send();
+        if (!this.sending && read()[this.path]) throw new Error("edits of the image are not saved yet");
+      }
+    }
+    this.sending = true; // edits wait
+    this.tell("waiting");
+    try {
+      const { base, isPlain } = await act();
+      const edits = read();
+      if (edits[this.path] && isPlain) {
+        edits[this.path].base = base;
+        write(edits);
+      }
+      if (isPlain || !edits[this.path]) this.base = base;
+    } finally {
+      this.sending = false;
+      if (read()[this.path]) this.send();
+      else this.tell("saved");
+    }
   }
 
   forget() {
@@ -92,7 +123,35 @@ export class Journal {
   }
 }
 
-// what other images' pages could not send, such as when the server was away
+/** The journal of the editor's page, which shows its state, and asks which of two edits of the image to keep. */
+export function openJournal(dataset, item, objects) {
+  const byId = (id) => document.getElementById(id);
+  const words = (n) => `${n} object${n === 1 ? "" : "s"}`;
+  const journal = new Journal(dataset, item.ordinal, item.first_rev, (state, more) => {
+    byId("saved").className = { saved: "soft", waiting: "soft", away: "waiting", conflict: "waiting", wrong: "wrong" }[state];
+    byId("saved").textContent = { saved: "saved", waiting: "saving", away: "not saved yet: the server does not answer", conflict: "not saved yet", wrong: `not saved: ${more}` }[state];
+    if (state === "conflict") resolve(more);
+  });
+
+  function resolve(theirs) {
+    byId("conflict-text").textContent = theirs ? `The other edit has ${words(theirs.labels.length)}, yours ${words(objects().length)}. The one that is not taken stays in the history.` : "";
+    byId("keep-theirs").onclick = () => {
+      journal.forget();
+      location.reload();
+    };
+    byId("keep-mine").onclick = () => {
+      journal.forget();
+      journal.base = theirs.first_rev;
+      journal.put(objects());
+      byId("conflict").close();
+    };
+    byId("conflict").showModal();
+  }
+
+  return journal;
+}
+
+// what other images' pages could not send, such as when the server was away; returns how many edits still wait
 export async function sendLeft(except) {
   for (const [path, edit] of Object.entries(read())) {
     if (path === except) continue;

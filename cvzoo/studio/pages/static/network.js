@@ -1,4 +1,6 @@
 // the page of a network: layers with arcs between them, weights, and a layer's outputs for an image
+import { askJSON } from "./ask.js";
+
 const at = (id) => document.getElementById(id);
 const root = at("network");
 const base = `/api/v1/models/${encodeURIComponent(root.dataset.model)}`;
@@ -13,13 +15,6 @@ let turn = 0;
 function complain(text) {
   at("problem").textContent = text;
   at("problem").hidden = !text;
-}
-
-async function answerOf(response) {
-  const tree = await response.json().catch(() => ({}));
-  if (response.status === 401) location.reload();
-  if (!response.ok) throw new Error([tree.detail ?? `the server answered ${response.status}`, tree.try].filter(Boolean).join("; try: "));
-  return tree;
 }
 
 const whole = (n) => n.toLocaleString("en");
@@ -111,10 +106,10 @@ async function choose(index) {
   at("hint").textContent = `${layer.kind}; ${whole(layer.n_parameter)} parameters, ${whole(layer.n_multiply_add)} multiply-adds. Loading ...`;
   const asked = `layer=${encodeURIComponent(layer.name)}`;
   try {
-    const weights = await fetch(`${base}/weights?${asked}`).then(answerOf);
+    const weights = await askJSON(`${base}/weights?${asked}`);
     const figures = weights.parameters.map((each) => histogram(each, `Weights ${each.name}`));
     if (image) {
-      const found = await fetch(`/api/v1/predict/activations?model=${encodeURIComponent(root.dataset.model)}&${asked}`, { method: "POST", body: image.blob }).then(answerOf);
+      const found = await askJSON(`/api/v1/predict/activations?model=${encodeURIComponent(root.dataset.model)}&${asked}`, { method: "POST", body: image.blob });
       const figure = element("figure");
       const picture = new Image();
       picture.src = `data:image/png;base64,${found.png}`;
@@ -162,7 +157,7 @@ for (const name of ["dragover", "dragleave", "drop"]) {
 }
 at("validation")?.addEventListener("click", async () => {
   try {
-    const tree = await fetch(`${base}/validation-images/0`).then(answerOf);
+    const tree = await askJSON(`${base}/validation-images/0`);
     const bytes = Uint8Array.from(atob(tree.png), (letter) => letter.charCodeAt(0));
     await take(new Blob([bytes], { type: "image/png" }), "the first validation image");
   } catch (error) {
@@ -180,7 +175,7 @@ at("filter").addEventListener("input", () => {
 addEventListener("resize", arcs);
 
 try {
-  const tree = await fetch(`${base}/layers`).then(answerOf);
+  const tree = await askJSON(`${base}/layers`);
   layers = tree.layers;
   const sum = (key) => layers.reduce((total, each) => total + each[key], 0);
   at("summary").textContent = `${layers.length} layers, ${whole(sum("n_parameter"))} parameters, ${short(sum("n_multiply_add") / 1e9)} GMACs (multiply-adds) for an image of ${tree.size.join(" × ")} pixels`;

@@ -1,4 +1,6 @@
 // the queue: jobs are dragged by their handle, or moved by buttons; where a job is then, screen readers are told
+import { ask, askJSON, tellAway } from "./ask.js";
+
 const queue = document.getElementById("queue");
 const said = document.getElementById("queue-said");
 const failed = document.getElementById("queue-failed");
@@ -21,8 +23,9 @@ function focusOn(job, way) {
 
 async function refresh() {
   try {
-    const response = await fetch(location.href, { headers: { accept: "text/html" } });
-    if (!response.ok || dragged) return;
+    const response = await ask(location.href, { headers: { accept: "text/html" } });
+    tellAway("");
+    if (dragged) return;
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("queue");
     if (!fresh || dragged) return;
     const active = queue.contains(document.activeElement) ? document.activeElement : null;
@@ -30,8 +33,8 @@ async function refresh() {
     queue.replaceChildren(...fresh.childNodes);
     showTimes();
     if (job) focusOn(job, active.dataset.way);
-  } catch {
-    // the server is away; the next try may find it
+  } catch (error) {
+    tellAway(`What is shown may be old: ${error.message}. It is tried again.`);
   }
 }
 
@@ -53,21 +56,11 @@ async function step(job, way) {
 async function move(job, name, before) {
   failed.hidden = true;
   try {
-    const response = await fetch("/api/v1/queue:reorder", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ job, before }),
-    });
-    const answer = await response.json();
-    if (response.ok) {
-      const row = answer.items.find((each) => each.id === job);
-      said.textContent = row ? `${name} is now ${row.position} of ${row.n}.` : `${name} does not wait any more.`;
-    } else {
-      failed.textContent = `${name} was not moved: ${answer.detail}.`;
-      failed.hidden = false;
-    }
-  } catch {
-    failed.textContent = `${name} was not moved: the server does not answer.`;
+    const answer = await askJSON("/api/v1/queue:reorder", { method: "POST", tree: { job, before } });
+    const row = answer.items.find((each) => each.id === job);
+    said.textContent = row ? `${name} is now ${row.position} of ${row.n}.` : `${name} does not wait any more.`;
+  } catch (error) {
+    failed.textContent = `${name} was not moved: ${error.message}.`;
     failed.hidden = false;
   }
   await refresh();

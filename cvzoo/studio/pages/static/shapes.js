@@ -3,6 +3,7 @@ export const MIN_SIDE = 1; // pixels of the image, of what is drawn by hand
 
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 export const rounded = (value) => Math.round(value * 4) / 4;
+export const area = ([y0, x0, y1, x1]) => (y1 - y0) * (x1 - x0);
 export const boxCorners = ([y0, x0, y1, x1]) => [x0, y0, x1, y0, x1, y1, x0, y1];
 
 // a polygon that is its box, such as that of a line of text: it follows the box until a corner is moved on purpose
@@ -108,6 +109,8 @@ export function contains(polygon, x, y) {
   return isInside;
 }
 
+export const polygonsHave = (polygons, x, y) => polygons.some((polygon) => contains(polygon, x, y));
+
 const side = (ax, ay, bx, by, cx, cy) => Math.sign((bx - ax) * (cy - ay) - (by - ay) * (cx - ax));
 
 // whether segments cross each other; those that only touch do not
@@ -140,6 +143,19 @@ export function maskRuns(rle) {
   const [height, width] = rle.size ?? [];
   const counts = typeof rle.counts === "string" ? decompressed(rle.counts) : rle.counts;
   return Array.isArray(counts) && height * width <= 5e7 ? counts : null;
+}
+
+export function maskHas(rle, x, y) {
+  const runs = maskRuns(rle);
+  if (!runs) return true; // its box is all that is known of it
+  const [height, width] = rle.size;
+  const pixel = clamp(Math.floor(x), 0, width - 1) * height + clamp(Math.floor(y), 0, height - 1);
+  let at = 0;
+  for (let i = 0; i < runs.length; i += 1) {
+    at += runs[i];
+    if (pixel < at) return i % 2 === 1;
+  }
+  return false;
 }
 
 function maskArea(rle) {

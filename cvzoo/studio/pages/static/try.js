@@ -1,4 +1,5 @@
 // the playground: an image, one or two models, sliders
+import { ask, askJSON } from "./ask.js";
 import { classColor, drawAnnotation, drawImage, drawLabelMap, drawObjects } from "./draw.js";
 
 const at = (id) => document.getElementById(id);
@@ -15,13 +16,6 @@ const say = (text) => { at("status").textContent = text; };
 function complain(text) {
   at("problem").textContent = text;
   at("problem").hidden = !text;
-}
-
-async function answerOf(response) {
-  const tree = await response.json().catch(() => ({}));
-  if (response.status === 401) location.reload();
-  if (!response.ok) throw new Error([tree.detail ?? `the server answered ${response.status}`, tree.try].filter(Boolean).join("; try: "));
-  return tree;
 }
 
 // --- models ---
@@ -60,7 +54,7 @@ async function choose(id) {
   }
   say(`Loading ${pane.name} ...`);
   try {
-    pane.facts = await fetch(`/api/v1/models/${encodeURIComponent(pane.key)}/facts`).then(answerOf);
+    pane.facts = await askJSON(`/api/v1/models/${encodeURIComponent(pane.key)}/facts`);
     complain("");
   } catch (error) {
     complain(`${pane.name}: ${error.message}`);
@@ -131,7 +125,7 @@ async function predict(pane) {
   if (pane.facts.thresholds) words.set("nms", at("nms").value);
   say("Predicting ...");
   try {
-    const found = await fetch(`/api/v1/predict?${words}`, { method: "POST", body: image.blob }).then(answerOf);
+    const found = await askJSON(`/api/v1/predict?${words}`, { method: "POST", body: image.blob });
     if (mine !== pane.asked) return; // a later image
     pane.found = found;
     complain("");
@@ -242,7 +236,7 @@ async function take(blob, name, annotation = null) {
     return;
   }
   try {
-    await fetch(`/api/v1/predict?model=${encodeURIComponent(keyOf("model"))}`, { method: "POST", body: blob }).then(answerOf);
+    await askJSON(`/api/v1/predict?model=${encodeURIComponent(keyOf("model"))}`, { method: "POST", body: blob });
     complain(`${name}: this browser does not show images of this format.`);
   } catch (error) {
     complain(`${name}: ${error.message}`);
@@ -320,7 +314,7 @@ async function validationImage(index) {
   const key = keyOf("model");
   say("Reading the image ...");
   try {
-    const tree = await fetch(`/api/v1/models/${encodeURIComponent(key)}/validation-images/${index - 1}`).then(answerOf);
+    const tree = await askJSON(`/api/v1/models/${encodeURIComponent(key)}/validation-images/${index - 1}`);
     at("n-image").textContent = `of ${tree.n_image}`;
     at("index").max = tree.n_image;
     at("index").value = index;
@@ -382,6 +376,9 @@ await choose("model");
 // an image of an evaluation is named by the address
 const named = location.hash.slice(1);
 if (/^\/api\/v1\/evaluations\/jb_[a-z2-7]{16}\/images\/\d+$/.test(named)) {
-  const response = await fetch(named);
-  if (response.ok) await take(await response.blob(), "the image of the evaluation");
+  try {
+    await take(await (await ask(named)).blob(), "the image of the evaluation");
+  } catch (error) {
+    complain(`the image of the evaluation: ${error.message}`);
+  }
 }

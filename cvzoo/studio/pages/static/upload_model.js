@@ -1,25 +1,19 @@
 // a model's file is uploaded in parts, and becomes a model when it could be loaded
+import { ask, askJSON } from "./ask.js";
+
 const CHUNK = 8 << 20;
 const form = document.getElementById("upload-model");
 const told = document.getElementById("upload-told");
 const base64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 
-async function sent(path, options) {
-  const response = await fetch(path, options).catch(() => null);
-  if (response?.ok) return response;
-  const answer = (await response?.json().catch(() => null)) ?? {};
-  const got = answer.got ? `, got ${answer.got}` : "";
-  throw new Error(`${Object.values(answer.fields ?? {}).join(", ") || answer.detail || "the server does not answer"}${got}`);
-}
-
 async function upload(file) {
   const tus = { "tus-resumable": "1.0.0" };
   const headers = { ...tus, "upload-length": String(file.size), "upload-metadata": `name ${base64(file.name)}` };
-  const address = (await sent("/api/v1/uploads", { method: "POST", headers })).headers.get("location");
+  const address = (await ask("/api/v1/uploads", { method: "POST", headers })).headers.get("location");
   for (let offset = 0; offset < file.size; offset += CHUNK) {
     told.textContent = `${Math.round((100 * offset) / file.size)} % sent`;
     const part = { ...tus, "upload-offset": String(offset), "content-type": "application/offset+octet-stream" };
-    await sent(address, { method: "PATCH", headers: part, body: file.slice(offset, offset + CHUNK) });
+    await ask(address, { method: "PATCH", headers: part, body: file.slice(offset, offset + CHUNK) });
   }
   return address.split("/").at(-1);
 }
@@ -31,8 +25,8 @@ form.addEventListener("submit", async (event) => {
   try {
     const id = await upload(document.getElementById("model-file").files[0]);
     told.textContent = "Sent; it is loaded once.";
-    const body = JSON.stringify({ name: document.getElementById("model-name").value.trim(), upload: id });
-    const made = await (await sent("/api/v1/models", { method: "POST", headers: { "content-type": "application/json" }, body })).json();
+    const tree = { name: document.getElementById("model-name").value.trim(), upload: id };
+    const made = await askJSON("/api/v1/models", { method: "POST", tree });
     location.assign(`/models/${made.key}`);
   } catch (error) {
     told.textContent = error.message;

@@ -1,4 +1,6 @@
 // stage, assignee and tags of the image in the editor: each change is saved at once, as one of several images is
+import { askJSON } from "./ask.js";
+
 const byId = (id) => document.getElementById(id);
 const work = byId("work");
 const told = byId("work-told");
@@ -7,15 +9,15 @@ let tags = tagsOf(byId("tags").value);
 
 async function change(what) {
   told.textContent = "saving";
-  const response = await fetch(`/api/v1/datasets/${work.dataset.dataset}/images`, {
-    method: "PATCH",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ordinals: [Number(work.dataset.ordinal)], ...what }),
-  }).catch(() => null);
-  const answer = response?.ok ? {} : await response?.json().catch(() => ({}));
-  const wrong = Object.values(answer?.fields ?? {}).join(", ");
-  told.textContent = response?.ok ? "saved" : `not saved: ${wrong || answer?.detail || "the server does not answer"}`;
-  return response?.ok === true;
+  try {
+    const tree = { ordinals: [Number(work.dataset.ordinal)], ...what };
+    await askJSON(`/api/v1/datasets/${work.dataset.dataset}/images`, { method: "PATCH", tree });
+  } catch (error) {
+    told.textContent = `not saved: ${error.message}`;
+    return false;
+  }
+  told.textContent = "saved";
+  return true;
 }
 
 byId("stage").addEventListener("change", () => change({ stage: byId("stage").value }));
