@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select, update
@@ -76,9 +76,7 @@ class Edits:
         """(the revision, the number of images that changed). change: the image after it, None: deleted"""
         with writing(self._engine) as connection:
             head, _ = _ready(connection, dataset)
-            wanted = set(ordinals)
-            query = select(ITEM).where(valid_at(dataset, head)).order_by(ITEM.c.ordinal)
-            rows = [item_of(row) for row in connection.execute(query) if row.ordinal in wanted]
+            rows = _items_at(connection, dataset, head, ordinals)
             changes = [Change(item, after) for item in rows if (after := change(item)) != item]
             if not changes:
                 return head, 0
@@ -103,13 +101,10 @@ class Edits:
             head, task = _ready(connection, dataset)
             classes = set(classes_at(connection, dataset, head))
             found: dict[int, list[Suggestion]] = defaultdict(list)
-            for each in open_suggestions(connection, dataset, ordinals):
+            for each in open_suggestions(connection, dataset, ordinals, above):
                 found[each.ordinal].append(each)
             changes, n, models = [], 0, []
-            query = select(ITEM).where(valid_at(dataset, head)).order_by(ITEM.c.ordinal)
-            if len(found) <= _AT_ONCE:
-                query = query.where(ITEM.c.ordinal.in_(found))
-            for item in [item_of(row) for row in connection.execute(query) if row.ordinal in found]:
+            for item in _items_at(connection, dataset, head, found):
                 if task == "classes" and item.labels and ordinals is None:
                     continue
                 proposed = {
@@ -328,11 +323,16 @@ def _images_with(connection: Connection, dataset: str, names: Sequence[str]) -> 
 
 
 def _items_with(connection: Connection, dataset: str, head: int, names: Sequence[str]) -> list[Item]:
-    ordinals = {ordinal for ordinal, _ in _images_with(connection, dataset, names)}
-    if not ordinals:
-        return []
-    query = select(ITEM).where(valid_at(dataset, head)).order_by(ITEM.c.ordinal)
-    return [item_of(row) for row in connection.execute(query) if row.ordinal in ordinals]
+    return list(_items_at(connection, dataset, head, (ordinal for ordinal, _ in _images_with(connection, dataset, names))))
+
+
+def _items_at(connection: Connection, dataset: str, rev: int, ordinals: Iterable[int]) -> Iterator[Item]:
+    """The images of these numbers at a revision, in their order; no other one is read."""
+    wanted = sorted(set(ordinals))
+    for start in range(0, len(wanted), _AT_ONCE):
+        part = ITEM.c.ordinal.in_(wanted[start : start + _AT_ONCE])
+        query = select(ITEM).where(valid_at(dataset, rev), part).order_by(ITEM.c.ordinal)
+        yield from [item_of(row) for row in connection.execute(query)]
 
 
 def _renamed(labels: list[dict[str, Any]], names: dict[str, str]) -> list[dict[str, Any]]:

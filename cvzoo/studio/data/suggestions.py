@@ -99,7 +99,7 @@ class Suggestions:
         """
         n, now = 0, self._clock()
         with writing(self._engine) as connection:
-            for each in open_suggestions(connection, dataset, ordinals):
+            for each in open_suggestions(connection, dataset, ordinals, above):
                 labels = labels_of(connection, each.ordinal)
                 gone = {one["id"] for one in each.undecided(labels, above, ids)}
                 if gone:
@@ -120,15 +120,19 @@ def suggestion_of(row: Row[Any]) -> Suggestion:
     return Suggestion(**tree | {"objects": json.loads(tree["objects"])})
 
 
-def open_suggestions(connection: Connection, dataset: str, ordinals: Sequence[int] | None) -> list[Suggestion]:
-    """The open proposals, those of images that are named, or all, in their order."""
-    mine = (SUGGESTION.c.dataset == dataset) & (SUGGESTION.c.state == "open")
+def open_suggestions(
+    connection: Connection, dataset: str, ordinals: Sequence[int] | None, above: float
+) -> list[Suggestion]:
+    """The open proposals with an object of this score, those of images that are named, or all, in their order."""
+    mine = (SUGGESTION.c.dataset == dataset) & (SUGGESTION.c.state == "open") & (SUGGESTION.c.score >= above)
     query = select(SUGGESTION).where(mine).order_by(SUGGESTION.c.ordinal, SUGGESTION.c.at)
-    wanted = None if ordinals is None else set(ordinals)
-    if wanted is not None and len(wanted) <= _AT_ONCE:
-        query = query.where(SUGGESTION.c.ordinal.in_(wanted))
-    rows = connection.execute(query)
-    return [suggestion_of(row) for row in rows if wanted is None or row.ordinal in wanted]
+    if ordinals is None:
+        return [suggestion_of(row) for row in connection.execute(query)]
+    wanted, found = sorted(set(ordinals)), []
+    for start in range(0, len(wanted), _AT_ONCE):
+        part = SUGGESTION.c.ordinal.in_(wanted[start : start + _AT_ONCE])
+        found += [suggestion_of(row) for row in connection.execute(query.where(part))]
+    return found
 
 
 def add_suggestions(connection: Connection, dataset: str, found: Sequence[Suggestion]) -> None:

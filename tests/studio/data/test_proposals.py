@@ -383,3 +383,14 @@ def overlap(first, second):
     height, width = (max(end - max(a, b), 0) for end, a, b in zip(sides, first, second))
     areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (first, second)]
     return height * width / (sum(areas) - height * width)
+
+
+def test_only_images_with_accepted_proposals_are_read(browser, proposed, monkeypatch):
+    from cvzoo.studio.data import edit, suggestions
+
+    read = []
+    for module in (edit, suggestions):
+        monkeypatch.setattr(module, "_AT_ONCE", 1)  # as of thousands of images
+    monkeypatch.setattr(edit, "item_of", lambda row, known=edit.item_of: read.append(row.ordinal) or known(row))
+    assert judge(browser, proposed, "accept", above=0.5)["n"] == 2
+    assert read == [0, 1]  # of ten
