@@ -275,7 +275,8 @@ def test_other_processors_compute_the_same(isa):
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("yes" if "VNNI" in isa else "right but no faster")
+    is_fast = "VNNI" in isa and library().has_int8  # of this process, which may use all instructions
+    assert result.stdout.startswith("yes" if is_fast else "right but no faster")
 
 
 @needs_onednn
