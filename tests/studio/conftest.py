@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import importlib.util
 import json
+import os
 import pathlib
 import shutil
 
@@ -96,6 +97,27 @@ def cost_of_passwords(monkeypatch):
     return cost
 
 
+@pytest.fixture(autouse=True)
+def without_waiting_for_the_disk(monkeypatch):
+    """Only a power cut could tell that nothing waits until the disk has written."""
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+
+
+@pytest.fixture(scope="session")
+def zoo_of_the_command_line():
+    """[] or [what `cvzoo models --json` lists], which takes a second."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def zoo_listed_once(monkeypatch, zoo_of_the_command_line):
+    """The real list of the zoo, for all tests that do not make one up."""
+    from cvzoo.studio.models import zoo
+
+    listed, once = zoo._list, zoo_of_the_command_line
+    monkeypatch.setattr(zoo, "_list", lambda: once[0] if once else once.append(listed()) or once[0])
+
+
 @pytest.fixture(scope="session")
 def new_database(tmp_path_factory):
     """A database without rows, which tests copy: its migrations take 0.2 s."""
@@ -110,6 +132,8 @@ def new_database(tmp_path_factory):
 
 @pytest.fixture
 def studio(tmp_path, clock, watched, new_database):
+    from sqlalchemy import event
+
     from cvzoo.studio.database.migrate import ready_database
     from cvzoo.studio.place import Place
     from cvzoo.studio.settings import Settings
@@ -120,6 +144,8 @@ def studio(tmp_path, clock, watched, new_database):
     settings = Settings(home=place.home, port=8700, watch=(watched,))
     shutil.copyfile(new_database, place.database)
     engine = ready_database(place)
+    engine.dispose()  # connections from here on do not wait for the disk, either
+    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
     yield make_studio(settings, place, engine, clock)
     engine.dispose()
 

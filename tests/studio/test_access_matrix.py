@@ -9,6 +9,7 @@ from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token, revoke_tokens, tokens_of
 from cvzoo.studio.access.users import add_user, all_users
 from cvzoo.studio.app import API, PAGES
+from cvzoo.studio.problems import Problem
 
 PUBLIC = {("GET", "/open"), ("POST", "/open"), ("GET", "/sign-in"), ("POST", "/sign-in")}
 PUBLIC |= {("GET", "/api/v1/health"), ("GET", "/api/v1/version")}
@@ -133,6 +134,16 @@ def ids(request, run_id):
     }
 
 
+@pytest.fixture
+def no_process_of_a_model(studio, monkeypatch):
+    """What a process answers, which would be started in vain for each question about the weights of a known run."""
+
+    def ask(*_):
+        raise Problem(422, "no file of weights")
+
+    monkeypatch.setattr(studio.inference, "ask", ask)
+
+
 def status(client, method, path, headers):
     return client.request(method, path, headers=headers, json={} if method not in SAFE else None).status_code
 
@@ -201,6 +212,7 @@ def test_another_host_name_is_refused_everywhere(browser, ids):
         assert found == 421, (method, path, found)
 
 
+@pytest.mark.usefixtures("no_process_of_a_model")
 @pytest.mark.parametrize("role", ROLES)
 def test_each_role_may_do_what_the_table_says_and_nothing_more(stranger, studio, ids, role, monkeypatch):
     monkeypatch.setattr(studio.models.zoo, "members", list)
@@ -225,6 +237,7 @@ def test_each_role_may_do_what_the_table_says_and_nothing_more(stranger, studio,
     assert (n_forbidden > few) == (role != "administrator") or (role == "trainer" and ids["job"] != UNKNOWN)
 
 
+@pytest.mark.usefixtures("no_process_of_a_model")
 @pytest.mark.parametrize("scope", ["read", "write"])
 @pytest.mark.parametrize("role", ROLES)
 def test_a_token_may_do_what_its_scope_and_its_user_may(stranger, studio, ids, role, scope, monkeypatch):
