@@ -6,6 +6,7 @@ It holds a lock for as long as it or the training lives, starts the command in a
 
 import contextlib
 import ctypes
+import dataclasses
 import errno
 import fcntl
 import functools
@@ -134,6 +135,7 @@ class _Watch:
         self._process, self._folder, self._inner = process, folder, inner
         self._start = self._next = time.monotonic()
         self._liveness = Liveness(limits, time.monotonic)
+        self._sample_s = min(_SAMPLE_S, *(limit / 4 for limit in dataclasses.astuple(limits)))
         self.usage = TreeUsage(os.getpid())
         self.reason: str | None = None
 
@@ -155,7 +157,7 @@ class _Watch:
 
     def _look(self) -> None:
         elapsed = time.monotonic() - self._start
-        self._next = self._start + elapsed + max(_SAMPLE_S, elapsed / _MAX_SAMPLES)
+        self._next = self._start + elapsed + max(self._sample_s, elapsed / _MAX_SAMPLES)
         with contextlib.suppress(OSError), _opened(self._inner, USAGE, os.O_APPEND) as file:  # the disk may be full
             file.write(json.dumps(self.usage.sample(elapsed)).encode() + b"\n")
         with contextlib.suppress(OSError):

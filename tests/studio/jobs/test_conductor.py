@@ -56,7 +56,7 @@ class Machine:
         while not condition():
             assert time.monotonic() < end, (self.job, self.log())
             self.conductor.tick()
-            time.sleep(0.01)
+            time.sleep(0.03)  # the processes that are waited for need the CPU
         return self.job
 
     def restart(self):
