@@ -12,6 +12,7 @@ from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.data.classes import class_changes, colors_of
 from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.overview import overview_of
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem
@@ -95,6 +96,15 @@ def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
     tasks = [{"kind": each.kind, **data.tasks.progress(each)} for each in data.tasks.open(dataset.id)]
     more = {"n_open_error": data.findings.n_open_error(dataset.id), "tasks": tasks}
     return dataset.to_json() | data.datasets.counts(dataset.id) | more
+
+
+@router.get("/datasets/{dataset}/overview")
+def get_overview(request: Request, dataset: FoundDataset) -> dict[str, Any]:
+    """What a sample of at most 1,000 images tells: numbers of images by the longer side (`sides`: from, below, number)
+    and the most frequent sizes (`shapes`: height, width, number), sides of objects, and a mean image, a PNG.
+    """
+    data = studio_of(request).data
+    return overview_of(data.engine, data.store, dataset.id, dataset.head_rev).to_json()
 
 
 @router.patch("/datasets/{dataset}")

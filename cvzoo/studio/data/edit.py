@@ -323,7 +323,9 @@ def _images_with(connection: Connection, dataset: str, names: Sequence[str]) -> 
 
 
 def _items_with(connection: Connection, dataset: str, head: int, names: Sequence[str]) -> list[Item]:
-    return list(_items_at(connection, dataset, head, (ordinal for ordinal, _ in _images_with(connection, dataset, names))))
+    return list(
+        _items_at(connection, dataset, head, (ordinal for ordinal, _ in _images_with(connection, dataset, names)))
+    )
 
 
 def _items_at(connection: Connection, dataset: str, rev: int, ordinals: Iterable[int]) -> Iterator[Item]:

@@ -30,6 +30,12 @@ def tasks_of_architectures() -> dict[str, str]:
     return tasks
 
 
+def anchors_of_recipes() -> dict[str, dict[str, Any]]:
+    """The anchors of detectors by the name of the recipe, as `worker.recipes` has them; asked once."""
+    anchors: dict[str, dict[str, Any]] = _listing()["anchors"]
+    return anchors
+
+
 @functools.cache
 def _listing() -> dict[str, Any]:
     return _ask({})

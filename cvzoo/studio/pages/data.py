@@ -1,5 +1,6 @@
 """The pages of data sets: the list, the import, and one data set with its forms."""
 
+import base64
 import itertools
 import json
 from typing import Annotated, Any, Literal
@@ -8,6 +9,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import Field, ValidationError
 
+from cvzoo.errors.exceptions import CvzooError
 from cvzoo.studio.access.who import Annotator, Reader
 from cvzoo.studio.api.datasets import (
     MAX_NOTES,
@@ -25,8 +27,11 @@ from cvzoo.studio.api.suggestions import Judged, NewProposals, accept, propose, 
 from cvzoo.studio.api.versions import new_version
 from cvzoo.studio.data.classes import class_changes, colors_of
 from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.overview import overview_of
+from cvzoo.studio.data.reach import SIDE, place, reach_of
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.where import Filter
+from cvzoo.studio.jobs.recipe_helper import anchors_of_recipes
 from cvzoo.studio.models.found import ALIAS
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
@@ -34,6 +39,7 @@ from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
 _N_REVISION = 12
+_RECIPE, _TEXT_RECIPE = "retinanet_resnet18_small", "retinanet_text"  # whose anchors are drawn first
 _Text = Annotated[str, Form(max_length=2000)]
 _Notes = Annotated[str, Form(max_length=2 * MAX_NOTES)]
 _Class = Annotated[str, Field(max_length=200)]
@@ -88,6 +94,36 @@ def import_by_form(
 def dataset_page(request: Request, dataset: FoundDataset) -> Response:
     """One data set."""
     return _page(request, dataset, {})
+
+
+@router.get("/data/{dataset}/overview")
+def overview_part(
+    request: Request, dataset: FoundDataset, anchors: Annotated[str, Query(max_length=80)] = ""
+) -> Response:
+    """The part of the page with plots, which a script asks for. anchors: the recipe whose anchors are drawn"""
+    studio = studio_of(request)
+    found = overview_of(studio.data.engine, studio.data.store, dataset.id, dataset.head_rev)
+    reach, why, recipes = None, "", {}
+    if found.boxes:
+        try:
+            recipes = anchors_of_recipes()
+        except CvzooError as error:
+            why = str(error).splitlines()[0]
+        usual = _TEXT_RECIPE if dataset.layout == "sroie" or "sample" in dataset.source else _RECIPE
+        name = anchors if anchors in recipes else usual if usual in recipes else next(iter(recipes), "")
+        reach = reach_of(name, recipes[name], found.boxes) if name else None
+    values = {
+        "dataset": dataset,
+        "found": found,
+        "mean": base64.b64encode(found.mean).decode(),
+        "most": max((n for *_, n in found.sides), default=1),
+        "reach": reach,
+        "why": why,
+        "recipes": list(recipes),
+        "ticks": [(value, place(value)) for value in (4, 16, 64, 256, 1024)],
+        "side": SIDE,
+    }
+    return render(request, "dataset_overview.html", values=values)
 
 
 @router.post("/data/{dataset}/split")

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cvzoo.errors.exceptions import CvzooError
+from cvzoo.geometry.anchors import cell_anchors
 from cvzoo.images.write_image import encode_jpeg
 from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.config import field_types, limits_of
@@ -32,15 +33,27 @@ _OWN = ("data",)  # which the form has a field of its own for
 
 def listing() -> dict[str, Any]:
     """{"recipes": [...]}: of each name, task, summary, fields: name, help, unit, group, default, expected;
-    {"tasks": {name of an architecture: task}}.
+    {"tasks": {name of an architecture: task}, "anchors": {name of a recipe: as `_anchors` has them}}.
     """
     return {
+        "anchors": {name: found for name, recipe in RECIPES.items() if (found := _anchors(recipe)) is not None},
         "tasks": {each.name: task for each in architectures() if (task := _task_of(each.model_class)) is not None},
         "recipes": [
             {"name": name, "task": recipe.task, "summary": recipe.summary(), "fields": list(_fields(recipe, ""))}
             for name, recipe in RECIPES.items()
         ],
     }
+
+
+def _anchors(recipe: AbstractRecipe) -> dict[str, Any] | None:
+    """{"sides": (height, width) of each anchor, "min_size", "max_size"} of a pyramid's detector, None of others."""
+    config: Any = getattr(recipe, "model", None)
+    if not hasattr(config, "anchor_sizes"):
+        return None
+    sizes = [size for level in config.anchor_sizes for size in level]
+    box = cell_anchors(sizes, config.anchor_ratios)
+    sides = [list(map(float, each)) for each in box[:, 2:] - box[:, :2]]
+    return {"sides": sides, "min_size": config.min_size, "max_size": config.max_size}
 
 
 def _task_of(model_class: type[Any]) -> str | None:

@@ -53,6 +53,10 @@ def conflict(page):
     page.evaluate("document.querySelector('#conflict').showModal()")
 
 
+def sizes(page):
+    page.wait_for_selector("#overview[aria-busy=false] .reach")
+
+
 def choose(page):
     """Images are chosen, and the bar of what can be done with them is shown."""
     page.get_by_role("button", name="Choose this page").click()
@@ -75,7 +79,8 @@ def test_the_pages_of_data_sets(page, pages, dataset, rest):
     path = f"/data/{dataset}"
     second, first = (each["id"] for each in rest.get(page, f"/api/v1/datasets/{dataset}/versions")["items"])
     kind = rest.get(page, f"/api/v1/datasets/{dataset}/findings")["items"][0]["kind"]
-    for each in ("/", "/data", path, f"{path}/images", f"{path}/findings?kind={kind}", f"{path}/history"):
+    pages.look(path, act=sizes)
+    for each in ("/", "/data", f"{path}/images", f"{path}/findings?kind={kind}", f"{path}/history"):
         pages.look(each)
     pages.look(f"{path}/images/0", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
     pages.look(f"{path}/images/0", act=conflict)
