@@ -24,12 +24,16 @@ router = APIRouter(tags=["evaluations"])
 
 
 class NewEvaluation(BaseModel):
-    """model: the key of a model; data, split: as of `cvzoo evaluate`; find_thresholds: the best ones of each class"""
+    """model: the key of a model; data, split: as of `cvzoo evaluate`; find_thresholds: the best ones of each class
+
+    precision: those with the highest recall at this precision, instead of those with the best F1
+    """
 
     model: Annotated[str, Field(max_length=200)]
     data: Annotated[str, Field(max_length=2000)]
     split: Annotated[str, Field(max_length=40, pattern=r"^[\w.-]*$")] = ""
     find_thresholds: bool = False
+    precision: Annotated[float, Field(gt=0, le=1)] | None = None
 
 
 def found_evaluation(request: Request, job: str, _: Reader) -> Job:
@@ -75,8 +79,12 @@ def evaluate(request: Request, body: NewEvaluation, who: Identity) -> Job:
     wrong = why_no_evaluation(found, body.data.strip(), find_thresholds=body.find_thresholds)
     if wrong:
         raise Problem(422, "the evaluation cannot be started with these values", fields=wrong)
+    if body.precision is not None and not body.find_thresholds:
+        raise Problem(422, "some values are invalid", fields={"precision": "is of thresholds that are found"})
     spec = EvaluateSpec(
-        found.word, found.key, digest_of(found), body.data.strip(), body.split, find_thresholds=body.find_thresholds
+        *(found.word, found.key, digest_of(found), body.data.strip(), body.split),
+        find_thresholds=body.find_thresholds,
+        precision=body.precision,
     )
     return new_job(request, f"{found.name} on {body.data.strip()}", spec, who)
 

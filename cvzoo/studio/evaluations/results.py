@@ -70,6 +70,21 @@ class Results:
         return [(str(row.get("type")), row["count"], number(row.get("dap"))) for row in known]
 
     @property
+    def thresholds(self) -> list[dict[str, Any]]:
+        """Of each class of a detector: label, f1, f1_score, f1_precision, f1_recall, wished_score, wished_recall."""
+        tree = self.analysis.get("thresholds")
+        rows = _list(tree.get("classes")) if isinstance(tree, dict) else []
+        names = ("f1", "f1_score", "f1_precision", "f1_recall", "wished_score", "wished_recall")
+        known = [row for row in rows if isinstance(row, dict)]
+        return [{"label": str(row.get("label"))} | {name: number(row.get(name)) for name in names} for row in known]
+
+    @property
+    def wished_precision(self) -> float | None:
+        """The precision of the scores in `thresholds`."""
+        tree = self.analysis.get("thresholds")
+        return number(tree.get("wished_precision")) if isinstance(tree, dict) else None
+
+    @property
     def calibration_error(self) -> float | None:
         """The expected calibration error."""
         tree = self.analysis.get("reliability")

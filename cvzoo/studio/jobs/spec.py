@@ -69,6 +69,7 @@ class EvaluateSpec:
     model: a file, or a name of the zoo; source: the key of the model's page; sha256: of the file, "" of the zoo's
     data, split: as of `cvzoo evaluate`; split "": none is named
     find_thresholds: whether the thresholds of classes with the best F1 are found, and saved with the model
+    precision: those with the highest recall at this precision instead, None without
     """
 
     model: str
@@ -77,6 +78,7 @@ class EvaluateSpec:
     data: str
     split: str = ""
     find_thresholds: bool = False
+    precision: float | None = None
     kind: ClassVar[str] = "evaluate"
 
     @property
@@ -87,7 +89,8 @@ class EvaluateSpec:
     def words(self, run: pathlib.Path) -> list[str]:
         """The arguments of `cvzoo` that write the scores into the folder."""
         split = [f"--split={self.split}"] if self.split else []
-        found = ["--find-thresholds", "f1", "--save-model", str(run / DEPLOYED)] if self.find_thresholds else []
+        rule = "f1" if self.precision is None else f"precision={self.precision:g}"
+        found = ["--find-thresholds", rule, "--save-model", str(run / DEPLOYED)] if self.find_thresholds else []
         files = {"--json": SCORES, "--report": "report.html", "--verdicts": VERDICTS}
         written = [word for option, name in files.items() for word in (option, str(run / name))]
         return ["evaluate", f"--model={self.model}", f"--data={self.data}", *split, *written, *found]
@@ -234,7 +237,9 @@ def spec_from_json(tree: dict[str, Any]) -> Spec | None:
         common = {key: str(tree[key]) for key in ("model", "source", "sha256")}
         if tree["kind"] == "evaluate":
             more = {key: str(tree[key]) for key in ("data", "split")}
-            return EvaluateSpec(**common, **more, find_thresholds=tree["find_thresholds"] is True)
+            precision = None if tree.get("precision") is None else float(tree["precision"])
+            find = tree["find_thresholds"] is True
+            return EvaluateSpec(**common, **more, find_thresholds=find, precision=precision)
         if tree["kind"] == "export" and tree["form"] in MADE:
             return ExportSpec(**common, form=tree["form"], images=tuple(map(str, tree["images"])))
         if tree["kind"] == "predict" and tree["form"] in PREDICTED:

@@ -53,14 +53,19 @@ def evaluate_by_form(
     data: Annotated[str, Form(max_length=2000)] = "",
     split: Annotated[str, Form(max_length=40)] = "",
     find_thresholds: Annotated[bool, Form()] = False,
+    precision: Annotated[str, Form(max_length=20)] = "",
 ) -> Response:
     """Queues the evaluation, or shows what is wrong at each field."""
-    given = {"model": model, "data": data, "split": split, "find_thresholds": find_thresholds}
+    given = {"model": model, "data": data, "split": split, "find_thresholds": find_thresholds, "precision": precision}
     try:
-        body = NewEvaluation(model=model, data=data, split=split.strip(), find_thresholds=find_thresholds)
+        body = NewEvaluation.model_validate(
+            given | {"split": split.strip(), "precision": precision.strip() or None}  # pydantic reads the number
+        )
         job = evaluate(request, body, who)
-    except ValidationError:
-        return _list(request, given, {"split": "letters, digits, points and dashes only"}, 422)
+    except ValidationError as error:
+        words = {"split": "letters, digits, points and dashes only", "precision": "above 0 and at most 1"}
+        names = {str(each["loc"][0]) for each in error.errors()}
+        return _list(request, given, {name: words.get(name, "too long") for name in names}, 422)
     except Problem as problem:
         wrong = problem.more.get("fields") or {"model": str(problem.detail)}
         return _list(request, given, wrong, problem.status_code)
@@ -124,6 +129,8 @@ def evaluation_page(
         analysis = results.analysis
         values |= {
             "curves": pr_plot(analysis),
+            "thresholds": results.thresholds,
+            "wished": results.wished_precision,
             "confusion": confusion_table(analysis),
             "calibration": calibration_plot(analysis),
             "has_boxes": any("boxes" in row for row in results.verdicts),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cvzoo.studio.jobs.spec import EvaluateSpec
+from cvzoo.studio.jobs.spec import EvaluateSpec, spec_from_json
 
 JPEG = b"\xff\xd8\xff\xe0image"
 SCORES = {
@@ -25,6 +25,13 @@ SCORES = {
         },
         "errors": {
             "types": [{"type": "missed", "count": 2, "dap": 0.1}, {"type": "duplicate", "count": 0, "dap": None}]
+        },
+        "thresholds": {
+            "wished_precision": 0.9,
+            "classes": [
+                {"label": "cat", "f1": 0.75, "f1_score": 0.4321, "wished_score": 0.8765, "wished_recall": 0.25},
+                {"label": "dog", "f1": None, "f1_score": None, "wished_score": None, "wished_recall": None},
+            ],
         },
     },
 }
@@ -85,6 +92,29 @@ def evaluation(studio, run_id, tmp_path):
 
     studio.jobs.apply(studio.jobs.get(job.id), "exit", Facts(code=0, has_result=True))
     return job.id
+
+
+def test_thresholds_are_shown_and_written_by_another_evaluation_with_a_precision(browser, studio, evaluation):
+    text = browser.get(f"/evaluations/{evaluation}").text
+    assert "Score for precision 0.9" in text
+    assert "0.4321" in text
+    assert "0.8765" in text
+    assert "Write thresholds into a model" in text
+
+
+def test_a_least_precision_is_a_rule_of_the_command_line(browser, studio, run_id):
+    form = {"model": run_id, "data": "voc:shapes", "split": "val", "find_thresholds": "true", "precision": "0.95"}
+    answer = browser.post("/evaluations", data=form, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    spec = studio.jobs.get(answer.headers["location"].split("/")[-1]).spec
+    words = spec.words(studio.place.home)
+    assert words[words.index("--find-thresholds") + 1] == "precision=0.95"
+    assert spec_from_json(json.loads(json.dumps(spec.to_json()))) == spec
+    wrong = browser.post("/evaluations", data=form | {"precision": "2"})
+    assert wrong.status_code == 422
+    assert "above 0 and at most 1" in wrong.text
+    alone = {"model": run_id, "data": "voc:shapes", "precision": 0.5}
+    assert "precision" in browser.post("/api/v1/evaluations", json=alone).json()["fields"]
 
 
 def test_an_evaluation_is_queued_with_the_model_s_hash(browser, studio, run_id, watched):

@@ -1,8 +1,40 @@
 """Each page and dialog at every width, in light and dark: nothing is cut off, nothing is inaccessible, no error."""
 
+import json
+
 import pytest
+from sqlalchemy import update
+
+from cvzoo.studio.database.engine import open_database, writing
+from cvzoo.studio.database.tables import JOB
+from cvzoo.studio.jobs.job import Jobs
+from cvzoo.studio.jobs.spec import EvaluateSpec
+from cvzoo.studio.place import Place
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def evaluation(server, page, run_id):
+    """The identifier of an evaluation of a detector of eleven classes."""
+    names = [f"class {i}" for i in range(11)]
+    curves = [{"label": name, "precision": [1, 1 - i / 12, 0]} for i, name in enumerate(names)]
+    facts = {"f1": 0.7, "f1_score": 0.4, "f1_precision": 0.8, "f1_recall": 0.6, "wished_score": 0.9}
+    counts = [[3 * (i == k) + (i + k) % 3 for k in range(11)] for i in range(11)]
+    analysis = {
+        "pr_curves": {"recall": [0, 0.5, 1], "mean": {"0.50": [1, 0.5, 0]}, "classes": curves},
+        "confusion": {"names": names, "counts": counts},
+        "thresholds": {"wished_precision": 0.9, "classes": [{"label": name, **facts} for name in names]},
+        "reliability": {"ece": 0.1, "bins": [{"low": 0.5, "high": 0.6, "count": 4, "precision": 0.5}]},
+    }
+    engine, place = open_database(Place(server.home).database), Place(server.home)
+    spec = EvaluateSpec("/m.safetensors", run_id, "0" * 64, "voc:shapes", "val")
+    job = Jobs(engine, place, lambda: 0).create("eleven classes", spec, None, is_draft=True)
+    (place.run(job.id) / "scores.json").write_text(json.dumps({"map": 0.5, "analysis": analysis}))
+    (place.run(job.id) / "verdicts.jsonl").touch()
+    with writing(engine) as connection:
+        connection.execute(update(JOB).where(JOB.c.id == job.id).values(state="succeeded"))
+    return job.id
 
 
 @pytest.fixture
@@ -113,6 +145,16 @@ def test_the_pages_of_runs(page, pages, run_id, studio):
     pages.look(f"/compare?job={ids[0]}&job={ids[1]}", act=lambda page: page.wait_for_selector("#compare canvas"))
     pages.look("/compare")
     pages.look("/jobs/x", but=("404",))
+
+
+def test_the_page_of_an_evaluation(page, pages, evaluation):
+    pages.look(f"/evaluations/{evaluation}", act=lambda page: page.wait_for_selector("#verdicts[aria-busy=false]"))
+    curves = page.goto(f"{pages.address}/evaluations/{evaluation}") and page.locator("polyline.curve")
+    looks = curves.evaluate_all(
+        "all => all.map(each => [getComputedStyle(each).stroke, getComputedStyle(each).strokeDasharray].join())"
+    )
+    assert len(set(looks)) == len(looks) == 12  # color and dashes together tell them apart
+    assert len({each.rsplit(")", 1)[1] for each in looks}) == 4  # and dashes those of one color
 
 
 def test_the_pages_of_administration(page, pages):

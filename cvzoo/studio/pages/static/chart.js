@@ -3,7 +3,13 @@ const COLORS = {
   light: ["#1f5fbf", "#b3261e", "#18703c", "#8a5300", "#6b3fa0", "#00727a", "#a8206b", "#56606e"],
   dark: ["#7db1ff", "#ff9d94", "#7fd6a0", "#f2bd6b", "#c5a3f5", "#6fd3da", "#ff93c9", "#a3adba"],
 };
+// lines are told apart by their dashes, too; the legend has the same as styles of its markers
+const DASHES = [undefined, [9, 4], [2, 3], [12, 3, 2, 3]];
+const MARKERS = ["solid", "dashed", "dotted", "double"];
 const HEIGHT = 240;
+
+/** The dashes of a series: those that share a color have others. */
+const dashOf = (i) => (i + Math.floor(i / COLORS.light.length)) % DASHES.length;
 
 export const isDark = () => {
   const chosen = document.documentElement.dataset.theme;
@@ -85,6 +91,7 @@ export class Chart {
     return {
       width: this.width(),
       height: HEIGHT,
+      legend: { markers: { width: 3, dash: (_, i) => MARKERS[dashOf(Math.max(i - 1, 0))] } }, // the first one is x
       scales: { x: { time: false }, y: { distr: options.log ? 3 : 1 } },
       axes: [axis, { ...axis, size: 62, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : short(tick))) }],
       series: [
@@ -92,7 +99,7 @@ export class Chart {
         ...series.map((each, i) => ({
           label: each.label,
           stroke: colors[i % colors.length],
-          dash: i < colors.length ? undefined : [6, 4],
+          dash: DASHES[dashOf(i)],
           width: 1.8,
           spanGaps: true,
           points: { show: each.value.length < 40 },
