@@ -89,6 +89,10 @@ def sizes(page):
     page.wait_for_selector("#overview[aria-busy=false] .reach")
 
 
+def counted(page):
+    page.locator("#image-count", has_text="0 images").wait_for()
+
+
 def choose(page):
     """Images are chosen, and the bar of what can be done with them is shown."""
     page.get_by_role("button", name="Choose this page").click()
@@ -148,8 +152,9 @@ def test_the_pages_of_runs(page, pages, run_id, studio):
 
 
 def test_the_page_of_an_evaluation(page, pages, evaluation):
-    pages.look(f"/evaluations/{evaluation}", act=lambda page: page.wait_for_selector("#verdicts[aria-busy=false]"))
-    curves = page.goto(f"{pages.address}/evaluations/{evaluation}") and page.locator("polyline.curve")
+    pages.look(f"/evaluations/{evaluation}", act=counted)
+    page.goto(f"{pages.address}/evaluations/{evaluation}")
+    curves = page.locator("polyline.curve")
     looks = curves.evaluate_all(
         "all => all.map(each => [getComputedStyle(each).stroke, getComputedStyle(each).strokeDasharray].join())"
     )
