@@ -13,7 +13,7 @@ from cvzoo.reporting.counted import counted
 
 _NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "sqlalchemy", "alembic", "psutil", "python_multipart")
 _PORTS = range(1, 65536)
-_ASKED = ("pause", "resume", "stop", "kill", "retry")
+_ASKED = ("pause", "resume", "stop", "kill", "retry", "dump")
 _OF_CLIENT = ("list", "show", "log", "pull", "pull-data", "submit", "import", "version", *_ASKED)
 
 

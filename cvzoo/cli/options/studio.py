@@ -110,6 +110,7 @@ def _add_client(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
             ("stop", "save a snapshot and end the job"),
             ("kill", "end the job at once"),
             ("retry", "resume a stopped or failed job from its last snapshot"),
+            ("dump", "have the processes of a job write their stacks into its output, and go on"),
         )
     ]
     pull = actions.add_parser("pull", help="download the files of a run", allow_abbrev=False)

@@ -1,4 +1,4 @@
-"""Jobs: create one, and ask it to pause, resume, stop, end at once, or start again."""
+"""Jobs: create one, and ask it to pause, resume, stop, end at once, start again, or write its stacks."""
 
 import pathlib
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.jobs.job import PRIORITIES, USUAL, Job, Relation
 from cvzoo.studio.jobs.recipe_helper import check, recipes
 from cvzoo.studio.jobs.spec import Spec, TrainSpec
-from cvzoo.studio.jobs.states import allowed
+from cvzoo.studio.jobs.states import LIVING, allowed
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import Studio, studio_of
 
 router = APIRouter(tags=["jobs"])
-Action: TypeAlias = Literal["start", "pause", "resume", "stop", "kill", "retry", "hold", "release"]
+Action: TypeAlias = Literal["start", "pause", "resume", "stop", "kill", "retry", "hold", "release", "dump"]
 _Short: TypeAlias = Annotated[str, Field(max_length=200)]
 _Long: TypeAlias = Annotated[str, Field(max_length=2000)]
 
@@ -124,7 +124,12 @@ def apply_action(request: Request, job_id: str, action: Action, who: Identity) -
             check_spec(request, job.spec, who)
         if action in ("start", "resume", "retry"):
             require_place(studio, job.created_by)
-        if action == "hold" or action == "release":
+        changed: Job | None
+        if action == "dump":
+            changed = job if studio.conductor.ask_for_stacks(job) else None
+            if changed is None:
+                raise Problem(409, "the job has no process now", hint="try again when it is running")
+        elif action == "hold" or action == "release":
             changed = studio.jobs.hold(job, is_held=action == "hold")
         else:
             changed = studio.jobs.apply(job, action)
@@ -137,6 +142,8 @@ def apply_action(request: Request, job_id: str, action: Action, who: Identity) -
 def possible_actions(job: Job) -> list[str]:
     """What people may ask of the job now, each an Action."""
     events: list[str] = [*allowed(job.state)]
+    if job.state in LIVING:
+        return [*events, "dump"]
     return [*events, "release" if job.is_held else "hold"] if job.state == "queued" else events
 
 

@@ -29,7 +29,7 @@ from cvzoo.studio.jobs.rows import last_rows
 from cvzoo.studio.jobs.run_record import CONFIG, ITERATIONS, LIVE, number
 from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.jobs.spec import PREDICTED_FOLDER, PredictSpec, ProposeSpec, Spec, TrainSpec, argv_of
-from cvzoo.studio.jobs.states import Event, Facts
+from cvzoo.studio.jobs.states import LIVING, Event, Facts
 from cvzoo.studio.jobs.to_predict import set_aside
 from cvzoo.studio.jobs.use import Use
 from cvzoo.studio.place import Place, inside
@@ -38,6 +38,7 @@ from cvzoo.studio.worker.rights import devices, secrets
 from cvzoo.studio.worker.supervise import (
     BEAT,
     CONTROL,
+    DUMP,
     EXIT,
     FAILED,
     INTERRUPT,
@@ -131,6 +132,16 @@ class Conductor:
                         errors.append(error)
         if errors:
             raise errors[0]
+
+    def ask_for_stacks(self, job: Job) -> bool:
+        """Has a living job write the stacks of its processes into its output; False if it has no process now."""
+        run = self._place.run(job.id)
+        folder = attempt_folder(run, job.attempt)
+        control = inside(run, *folder.relative_to(run).parts, CONTROL)
+        if job.state not in LIVING or control is None or not is_held(self._place.lock(job.id, job.attempt)):
+            return False
+        (control / DUMP).touch()
+        return True
 
     def _free(self) -> int:
         """The bytes that are free on the disk of the runs."""

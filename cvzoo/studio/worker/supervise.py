@@ -30,7 +30,7 @@ from cvzoo.studio.worker.usage import TreeUsage, n_out_of_memory
 
 STARTED, EXIT, ORDER, LOG, CONTROL = "started.json", "exit.json", "order.json", "log.txt", "control"
 USAGE = "usage.jsonl"
-INTERRUPT, KILL = "interrupt", "kill"  # files in `control`
+INTERRUPT, KILL, DUMP = "interrupt", "kill", "dump"  # files in `control`
 FAILED = 100
 _POLL_S = 0.2
 _SAMPLE_S, _MAX_SAMPLES = 2.0, 20_000  # then one per 20,000th of the time that has passed
@@ -93,6 +93,7 @@ def _supervise(folder: pathlib.Path, lock: str) -> int:
         _write(inner, STARTED, {"pid": os.getpid(), "at": time.time_ns() // 1_000_000, "sandbox": sandbox})
         _opened(inner, BEAT, os.O_TRUNC).close()
         more = {"TMPDIR": temporary, "PYTHONFAULTHANDLER": "1", _BEAT_FOLDER: str(folder), _BEAT_RANK: "0"}
+        more["CVZOO_STACKS"] = "1"  # `python -m cvzoo` writes them at SIGUSR1
         n_before = n_out_of_memory()
         try:
             process = subprocess.Popen(
@@ -152,6 +153,8 @@ class _Watch:
             elif (control / INTERRUPT).exists() and not interrupted:
                 interrupted = True
                 self._process.send_signal(signal.SIGINT)  # to the training alone: its workers end with it
+            if (control / DUMP).exists():
+                self._ask_for_stacks()
             if time.monotonic() >= self._next:
                 self._look()
 
@@ -189,6 +192,22 @@ class _Watch:
             except OSError:
                 written.append(0)
         return step, beat, tuple(written)
+
+    def _ask_for_stacks(self) -> None:
+        """Has each process that can do so write its stacks into the log, and go on."""
+        with contextlib.suppress(OSError):
+            descriptor = os.open(CONTROL, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=self._inner)
+            try:
+                os.unlink(DUMP, dir_fd=descriptor)
+            finally:
+                os.close(descriptor)
+        pids = [pid for pid in self.usage.processes() if _handles(pid, signal.SIGUSR1)]
+        words = f"stacks of {len(pids)} processes were asked for" if pids else "no process can write its stacks now"
+        with contextlib.suppress(OSError), _opened(self._inner, LOG, os.O_APPEND) as log:
+            log.write(f"cvzoo studio: {words}\n".encode())
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGUSR1)
 
     def _dump(self) -> None:
         """Has each process write its stacks into the log: by faulthandler, which is enabled, SIGABRT does that."""
@@ -267,6 +286,18 @@ def _children() -> list[int]:
                 if file.read().rpartition(")")[2].split()[1] == own:
                     found.append(int(name))
     return found
+
+
+def _handles(pid: int, number: int) -> bool:
+    """Whether the process has a handler for the signal, which would end it otherwise."""
+    with (
+        contextlib.suppress(OSError, ValueError),
+        open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file,
+    ):
+        for line in file:
+            if line.startswith("SigCgt:"):
+                return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
 
 
 def _end_group(group: int) -> None:

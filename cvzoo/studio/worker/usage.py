@@ -39,6 +39,10 @@ class TreeUsage:
         row = {"elapsed_time": round(at, 2), "cpu": rates[0], "memory": memory}
         return row | {"read": round(rates[1]), "written": round(rates[2]), "processes": len(now)}
 
+    def processes(self) -> list[int]:
+        """The identifiers of all descendants."""
+        return sorted(pid for pid, _, _ in self._tree())
+
     def _tree(self) -> list[tuple[int, int, float]]:
         """(process, its start, seconds of CPU) of all descendants."""
         parents: dict[int, tuple[int, int, float]] = {}

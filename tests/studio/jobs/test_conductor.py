@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import signal
+import subprocess
 import sys
 import time
 import types
@@ -511,6 +512,51 @@ def test_what_does_not_begin_is_ended(machine, hanging):
     hanging("start")
     machine.until_true(lambda: machine.job.outcome is not None)
     assert machine.job.outcome.word == "start-timeout"
+
+
+STACKS = """
+import faulthandler, os, signal, subprocess, sys, time
+run = sys.argv[1]
+faulthandler.register(signal.SIGUSR1)
+other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])  # has no handler
+open(os.path.join(run, "live.jsonl"), "a").write('{"iteration": 1}\\n')
+def waits_for_the_end():
+    while not os.path.exists(os.path.join(run, "finish")):
+        time.sleep(0.05)
+waits_for_the_end()
+sys.exit(3 if other.poll() is not None else 0)
+"""
+
+
+def test_a_job_that_is_asked_for_its_stacks_writes_them_and_goes_on(machine, monkeypatch, browser):
+    monkeypatch.setattr(conductor_module, "argv_of", lambda spec, run: [sys.executable, "-c", STACKS, str(run)])
+    assert browser.post(f"/api/v1/jobs/{machine.id}:dump").status_code == 409  # it waits
+    machine.until("running")
+    pid = machine.trainer()
+    machine.until_true(lambda: len(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()) == 1)
+    for n in (1, 2):
+        assert browser.post(f"/api/v1/jobs/{machine.id}:dump").status_code == 202
+        machine.until_true(lambda n=n: machine.log().count("in waits_for_the_end") >= n)
+    assert "stacks of 1 processes were asked for" in machine.log()
+    assert "Write its stacks into the log" in browser.get(f"/jobs/{machine.id}/facts").text
+    assert machine.job.state == "running"
+    (machine.run / "finish").touch()
+    machine.until("failed")  # it left no model
+    assert json.loads((machine.attempt / EXIT).read_text())["code"] == 0
+
+
+def test_the_command_writes_its_stacks_only_in_a_job():
+    lines = (
+        "import os, runpy, signal, sys",
+        "sys.argv[1:] = ['doctor', '--help']",
+        "try: runpy.run_module('cvzoo', run_name='__main__')",
+        "except SystemExit: os.kill(os.getpid(), signal.SIGUSR1)",
+    )
+    words = [sys.executable, "-c", "\n".join(lines)]
+    for environment, code in (({"CVZOO_STACKS": "1"}, 0), ({}, -signal.SIGUSR1)):
+        done = subprocess.run(words, env=os.environ | environment, capture_output=True, check=False)
+        assert done.returncode == code
+        assert (b"most recent call first" in done.stderr) == (code == 0)
 
 
 def test_a_job_does_not_read_the_token_of_the_command_line(studio, tmp_path, monkeypatch):
