@@ -91,19 +91,25 @@ def video_stem(video: Video) -> str:
 
 
 def photo_sources(
-    words: Sequence[str], listed: Iterable[bytes], *, frames: FrameRange | None = None, quiet: bool = False
+    words: Sequence[str],
+    listed: Iterable[bytes],
+    *,
+    frames: FrameRange | None = None,
+    quiet: bool = False,
+    without: pathlib.Path | None = None,
 ) -> tuple[Iterable[Photo | Trouble], int | None]:
     """The images in order, and how many they are; None if that is not known before the list or a video has been read.
 
-    words: paths of files, globs such as "photos/**/*.jpg", folders (the images in them, not in folders below), http and
-        https addresses, videos and cameras, and "-"
+    words: paths of files, globs such as "photos/**/*.jpg", folders (the images in them and in folders below, but hidden
+        ones), http and https addresses, videos and cameras, and "-"
     listed: the lines of the list that "-" stands for; it is read while the images are asked for, blank lines left out
     frames: those of videos, read when they are asked for; None: a video is a Trouble
     quiet: no progress of downloads of videos
+    without: a folder whose images are left out if it is below another one: that of the results
     """
     if "-" in words:
-        return _with_frames(_each(words, listed), frames, quiet), None
-    sources = list(_each(words, ()))
+        return _with_frames(_each(words, listed, without), frames, quiet), None
+    sources = list(_each(words, (), without))
     images = _with_frames(sources, frames, quiet)
     if frames is None or not any(isinstance(each, Video) for each in sources):
         return list(images), len(sources)
@@ -163,7 +169,9 @@ def _frames(video: Video, wanted: FrameRange, quiet: bool) -> Iterator[Frame | T
             yield Trouble(video, f"has {counted(reader.n_read, 'frame')}, none of them in --frames {wanted}", 0)
 
 
-def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[Photo | Video | Trouble]:
+def _each(
+    words: Iterable[str], listed: Iterable[bytes], without: pathlib.Path | None
+) -> Iterator[Photo | Video | Trouble]:
     for word in words:
         if word == "-":
             empty = True
@@ -171,14 +179,14 @@ def _each(words: Iterable[str], listed: Iterable[bytes]) -> Iterator[Photo | Vid
                 name = os.fsdecode(line.rstrip(b"\r\n"))
                 if name.strip():
                     empty = False
-                    yield from _meant_by(name)
+                    yield from _meant_by(name, without)
             if empty:  # as with an empty folder, who lists images expects some
                 yield Trouble("-", "the list on standard input is empty")
         else:
-            yield from _meant_by(word)
+            yield from _meant_by(word, without)
 
 
-def _meant_by(word: str) -> Iterator[Photo | Video | Trouble]:
+def _meant_by(word: str, without: pathlib.Path | None) -> Iterator[Photo | Video | Trouble]:
     path = pathlib.Path(word)
     try:
         if not word:  # which would be the folder that we are in
@@ -194,10 +202,9 @@ def _meant_by(word: str) -> Iterator[Photo | Video | Trouble]:
         elif (scheme := _SCHEME.match(word)) is not None and not path.exists():
             yield Trouble(word, f"an address of {scheme[1]}; only http and https are fetched, and a path stands alone")
         elif path.is_dir():
-            files = list_image_files(path)
+            files = _images_below(path, without)
             if not files:
-                deeper = pathlib.Path(glob.escape(word)) / "**" / "*.jpg"
-                yield Trouble(word, f"no images in this folder; for those in folders below: '{deeper}'")
+                yield Trouble(word, "no images in this folder, nor in folders below")
             yield from files
         elif path.exists() or not glob.has_magic(word):
             # a file that is not there is told when it is read, like any other that cannot be
@@ -209,3 +216,14 @@ def _meant_by(word: str) -> Iterator[Photo | Video | Trouble]:
             yield from [pathlib.Path(name) for name in names]
     except (OSError, ValueError) as error:  # a folder that may not be looked into; a name with a zero byte
         yield Trouble(word, str(error))
+
+
+def _images_below(folder: pathlib.Path, without: pathlib.Path | None) -> list[pathlib.Path]:
+    """The images in the folder and in those below that are not hidden."""
+    left_out = None if without is None or without.resolve() == folder.resolve() else without.resolve()
+    return [
+        path
+        for path in list_image_files(folder, recursive=True)
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and (left_out is None or not path.resolve().is_relative_to(left_out))
+    ]

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         data_set = PredictedSet(model, out, args.save_format)
     lines = args.json_lines if args.json_lines is not None or out is None else out / "results.jsonl"
     listed = sys.stdin.buffer if "-" in args.photos else ()
-    images, total = photo_sources(args.photos, listed, frames=_wanted_frames(args), quiet=args.quiet)
+    images, total = photo_sources(args.photos, listed, frames=_wanted_frames(args), quiet=args.quiet, without=out)
     draws = presentation.draw is not None and not args.no_draw
     if out is not None and draws:
         images = _kept_apart(images, out)

@@ -14,7 +14,16 @@ from cvzoo.images import VideoFrame
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("b.jpg", "a.PNG", "notes.txt", ".hidden.jpg", "below/c.jpg", "a[1].jpg", "empty/notes.txt"):
+    for name in (
+        "b.jpg",
+        "a.PNG",
+        "notes.txt",
+        ".hidden.jpg",
+        "below/c.jpg",
+        "a[1].jpg",
+        "empty/notes.txt",
+        ".cache/d.jpg",
+    ):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.touch()
@@ -35,7 +44,7 @@ def meant(words, listed=()):
         (["b.jpg"], ["b.jpg"]),
         (["gone.jpg"], ["gone.jpg"]),  # told when it is read
         (["notes.txt"], ["notes.txt"]),  # whoever names a file means it
-        (["."], ["a.PNG", "a[1].jpg", "b.jpg"]),  # images only, none from below, none that is hidden
+        (["."], ["a.PNG", "a[1].jpg", "b.jpg", "below/c.jpg"]),  # images only, none that is hidden
         (["below"], ["below/c.jpg"]),
         (["empty"], ["(empty)"]),
         (["*.jpg"], ["a[1].jpg", "b.jpg"]),
@@ -82,9 +91,13 @@ def test_names_that_are_no_utf8_are_kept(folder):
     assert os.fsencode(found) == b"\xff.jpg"
 
 
-def test_the_way_to_folders_below_is_told(folder):
+def test_a_folder_without_images_is_told_and_results_below_it_are_no_images(folder):
     (trouble,) = photo_sources(["empty"], ())[0]
-    assert "'empty/**/*.jpg'" in trouble.why
+    assert trouble.why == "no images in this folder, nor in folders below"
+    found, total = photo_sources(["."], (), without=folder / "below")
+    assert ([path.name for path in found], total) == (["a.PNG", "a[1].jpg", "b.jpg"], 3)
+    found, _ = photo_sources(["below"], (), without=folder / "below")
+    assert [path.name for path in found] == ["c.jpg"]  # whoever names it means it
 
 
 def test_an_address_stays_as_it_is_and_names_its_results_by_its_path():

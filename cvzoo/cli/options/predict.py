@@ -22,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "photos",
         nargs="+",
         metavar="IMAGE",
-        help="a file, a folder, a glob in quotes ('photos/**/*.jpg'), an http(s) URL, a video, the number of a camera "
-        "or a stream (rtsp://...) until Ctrl-C, or - for a list of them on standard input",
+        help="a file, a folder with those below, a glob in quotes ('photos/**/*.jpg'), an http(s) URL, a video, the "
+        "number of a camera or a stream (rtsp://...) until Ctrl-C, or - for a list of them on standard input",
     )
     parser.add_argument(
         "--frames",
