@@ -59,8 +59,15 @@ def verify(place: Place, clock: Clock) -> Verified:
     finally:
         engine.dispose()
     n = Counter(name.split("/")[0] for name in checks)
-    counts = (n[each] for each in ("images", "versions", "models", "uploads", "runs", "data"))
-    return Verified(*counts, tuple(sorted(faults.items())))
+    return Verified(
+        n_image=n["images"],
+        n_version=n["versions"],
+        n_model=n["models"],
+        n_upload=n["uploads"],
+        n_job=n["runs"],
+        n_dataset=n["data"],
+        faults=tuple(sorted(faults.items())),
+    )
 
 
 _Check: TypeAlias = Callable[[], str]  # what is wrong, "" if nothing is
