@@ -15,7 +15,7 @@ class Limits:
 
     iteration: of a training, within an iteration; validation: of all else, such as a validation or an export
     setup: of a training, before its first iteration begins; None of a job without iterations
-    start: within the first iteration, of which nobody knows how long it takes
+    start: within the first iteration, whose length is not known before it has ended
     """
 
     iteration: float = 120.0
