@@ -13,11 +13,9 @@ from cvzoo.reporting.counted import counted
 _COCO_GAPS = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83}
 
 
-def check_classes(annotated: AnnotatedSet) -> Iterator[Finding]:
-    """The faults of the classes of the whole data set."""
-    used = collections.Counter(
-        each.name for image in annotated.images for each in image.objects if each.name is not None
-    )
+def check_classes(annotated: AnnotatedSet, used: collections.Counter[str] | None = None) -> Iterator[Finding]:
+    """The faults of the classes of the whole data set. used: the number of objects of each class; None: counted"""
+    used = _used(annotated) if used is None else used
     numbers = {
         each.class_number for image in annotated.images for each in image.objects if each.class_number is not None
     }
@@ -39,14 +37,18 @@ def check_classes(annotated: AnnotatedSet) -> Iterator[Finding]:
 
 def common_spelling(annotated: AnnotatedSet) -> dict[str, str]:
     """The most frequent spelling, by each other spelling of a class that differs in case or whitespace only."""
-    used = collections.Counter(
-        each.name for image in annotated.images for each in image.objects if each.name is not None
-    )
+    used = _used(annotated)
     renamed: dict[str, str] = {}
     for alike in _alike([*(annotated.names or ()), *used]):
         best = max(alike, key=lambda name: used[name])
         renamed |= {name: best for name in alike if name != best}
     return renamed
+
+
+def _used(annotated: AnnotatedSet) -> collections.Counter[str]:
+    return collections.Counter(
+        each.name for image in annotated.images for each in image.objects if each.name is not None
+    )
 
 
 def _check_listed(annotated: AnnotatedSet, used: collections.Counter[str]) -> Iterator[Finding]:

@@ -15,21 +15,7 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 
 def check_duplicates(images: Sequence[AnnotatedImage], facts: Sequence[ImageFacts | None]) -> Iterator[Finding]:
     """One finding for each image that is a copy of an earlier one, and for each pair of near-duplicates."""
-    same = collections.defaultdict(list)
-    for image, each in zip(images, facts):
-        if each is not None and each.digest:
-            same[each.digest].append(image)
-    for first, *others in same.values():
-        for other in others:
-            both = leak(first.splits, other.splits)
-            if both is None:
-                yield Finding(
-                    Fault.PHOTO_DUPLICATE, f"the same bytes as {first.name}", other.name, others=(first.name,)
-                )
-            else:
-                trained, evaluated = (first, other) if both[0] in first.splits else (other, first)
-                words = f"in {both[0]}; the same bytes as {evaluated.name} in {both[1]}"
-                yield Finding(Fault.PHOTO_DUPLICATE_SPLIT, words, trained.name, others=(evaluated.name,))
+    yield from check_copies(images, [b"" if each is None else each.digest for each in facts])
     decoded = [
         (image, each.digest, each.fingerprint, each.look)
         for image, each in zip(images, facts)
@@ -41,13 +27,34 @@ def check_duplicates(images: Sequence[AnnotatedImage], facts: Sequence[ImageFact
     looks = np.stack([look for _, _, _, look in decoded])
     for a, b in near_duplicates(fingerprints, looks):
         (first, digest, *_), (other, other_digest, *_) = decoded[a], decoded[b]
-        if digest == other_digest:
-            continue
-        both = leak(first.splits, other.splits)
-        if both is None:
-            words = f"looks like {first.name}"
-            yield Finding(Fault.PHOTO_NEAR_DUPLICATE, words, other.name, others=(first.name,))
-        else:
-            trained, evaluated = (first, other) if both[0] in first.splits else (other, first)
-            words = f"in {both[0]}; looks like {evaluated.name} in {both[1]}"
-            yield Finding(Fault.PHOTO_NEAR_DUPLICATE_SPLIT, words, trained.name, others=(evaluated.name,))
+        if digest != other_digest:
+            yield near_duplicate(first, other)
+
+
+def check_copies(images: Sequence[AnnotatedImage], digests: Sequence[bytes]) -> Iterator[Finding]:
+    """One finding for each image that is a copy of an earlier one. digests: SHA-256 of the files, b"" if unknown"""
+    same = collections.defaultdict(list)
+    for image, digest in zip(images, digests):
+        if digest:
+            same[digest].append(image)
+    for first, *others in same.values():
+        for other in others:
+            both = leak(first.splits, other.splits)
+            if both is None:
+                yield Finding(
+                    Fault.PHOTO_DUPLICATE, f"the same bytes as {first.name}", other.name, others=(first.name,)
+                )
+            else:
+                trained, evaluated = (first, other) if both[0] in first.splits else (other, first)
+                words = f"in {both[0]}; the same bytes as {evaluated.name} in {both[1]}"
+                yield Finding(Fault.PHOTO_DUPLICATE_SPLIT, words, trained.name, others=(evaluated.name,))
+
+
+def near_duplicate(first: AnnotatedImage, other: AnnotatedImage) -> Finding:
+    """The finding of two images that look alike, in the order of the data set."""
+    both = leak(first.splits, other.splits)
+    if both is None:
+        return Finding(Fault.PHOTO_NEAR_DUPLICATE, f"looks like {first.name}", other.name, others=(first.name,))
+    trained, evaluated = (first, other) if both[0] in first.splits else (other, first)
+    words = f"in {both[0]}; looks like {evaluated.name} in {both[1]}"
+    return Finding(Fault.PHOTO_NEAR_DUPLICATE_SPLIT, words, trained.name, others=(evaluated.name,))

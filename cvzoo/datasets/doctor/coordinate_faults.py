@@ -1,7 +1,7 @@
 """Finds boxes in another coordinate format than the layout's: x and y swapped, normalized, 1-based, corners."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
@@ -25,26 +25,39 @@ def find_coordinate_faults(annotated: AnnotatedSet, sizes: Sequence[Size | None]
     if annotated.kind == "voc" and annotated.base == 1:
         yield from _find_zero_based(annotated)
     if annotated.kind == "coco" or (annotated.kind == "voc" and annotated.base == 0):
-        yield from _find_one_based(annotated, sizes)
-    swapped = []
-    for image, size in zip(annotated.images, sizes):
-        boxed = [each for each in image.objects if each.written and finite(each.written)]
-        if size is None or not boxed:
-            continue
-        if annotated.kind == "yolo":
-            wrong = [each for each in boxed if _is_in_pixels(each, size)]
-            if wrong:
-                yield _finding(Fault.NOT_NORMALIZED, image, wrong, boxed)
-        elif _is_normalized(boxed, size):
-            yield _finding(Fault.NORMALIZED, image, boxed, boxed)
-        elif annotated.kind == "coco" and _are_corners(boxed, size):
-            yield _finding(Fault.CORNERS_FOR_SIZES, image, boxed, boxed)
-        elif _are_swapped(boxed, size):
-            swapped.append((image, boxed, _is_certain(boxed, size)))
+        yield from one_based_fault(
+            (image.name, edge_counts(image, size)) for image, size in zip(annotated.images, sizes)
+        )
+    yield from plausible_faults(
+        [image_fault(image, size, annotated.kind) for image, size in zip(annotated.images, sizes)]
+    )
+
+
+def image_fault(image: AnnotatedImage, size: Size | None, kind: str) -> tuple[Finding, bool] | None:
+    """(what is wrong with the coordinates of the image's boxes, whether that is certain); None if they are plausible.
+
+    size: (H, W) that they refer to, None if unknown; kind: the layout
+    """
+    boxed = [each for each in image.objects if each.written and finite(each.written)]
+    if size is None or not boxed:
+        return None
+    if kind == "yolo":
+        wrong = [each for each in boxed if _is_in_pixels(each, size)]
+        return (_finding(Fault.NOT_NORMALIZED, image, wrong, boxed), True) if wrong else None
+    if _is_normalized(boxed, size):
+        return _finding(Fault.NORMALIZED, image, boxed, boxed), True
+    if kind == "coco" and _are_corners(boxed, size):
+        return _finding(Fault.CORNERS_FOR_SIZES, image, boxed, boxed), True
+    if _are_swapped(boxed, size):
+        return _finding(Fault.XY_SWAPPED, image, boxed, boxed), _is_certain(boxed, size)
+    return None
+
+
+def plausible_faults(found: Sequence[tuple[Finding, bool] | None]) -> list[Finding]:
+    """Those of `image_fault` of all images of a data set that are certain, or frequent enough."""
     # a single box that exceeds the image, and would not if it were swapped, may have another cause
-    for image, boxed, is_certain in swapped:
-        if is_certain or len(swapped) >= _MIN_SWAPPED:
-            yield _finding(Fault.XY_SWAPPED, image, boxed, boxed)
+    n_swapped = sum(each is not None and each[0].kind is Fault.XY_SWAPPED for each in found)
+    return [each[0] for each in found if each is not None and (each[1] or n_swapped >= _MIN_SWAPPED)]
 
 
 def _is_certain(boxed: Sequence[AnnotatedObject], size: Size) -> bool:
@@ -175,21 +188,32 @@ def _find_zero_based(annotated: AnnotatedSet) -> Iterator[Finding]:
         )
 
 
-def _find_one_based(annotated: AnnotatedSet, sizes: Sequence[Size | None]) -> Iterator[Finding]:
-    """COCO's coordinates are 0-based and end at most at the width, so ends at width + 1 and no 0 show 1-based ones."""
-    late, n_zero, n_edge = [], 0, 0
-    for image, size in zip(annotated.images, sizes):
-        for each in image.objects:
-            if size is None or each.bbox is None or not finite(each.bbox):
-                continue
-            y_min, x_min, y_max, x_max = each.bbox
-            n_zero += 0 in (y_min, x_min)
-            n_edge += 1 in (y_min, x_min)
-            if y_max == size[0] + 1 or x_max == size[1] + 1:
-                late.append(image.name)
-    if len(late) + n_edge >= 3 and late and not n_zero:
+def edge_counts(image: AnnotatedImage, size: Size | None) -> tuple[int, int, int]:
+    """The numbers of boxes of an image that end a pixel beyond it, that begin at 0, and that begin at 1."""
+    n_late = n_zero = n_edge = 0
+    for each in image.objects:
+        if size is None or each.bbox is None or not finite(each.bbox):
+            continue
+        y_min, x_min, y_max, x_max = each.bbox
+        n_zero += 0 in (y_min, x_min)
+        n_edge += 1 in (y_min, x_min)
+        n_late += y_max == size[0] + 1 or x_max == size[1] + 1
+    return n_late, n_zero, n_edge
+
+
+def one_based_fault(counts: Iterable[tuple[str, tuple[int, int, int]]]) -> Iterator[Finding]:
+    """COCO's coordinates are 0-based and end at most at the width, so ends at width + 1 and no 0 show 1-based ones.
+
+    counts: name and `edge_counts` of each image
+    """
+    n_late = n_zero = n_edge = 0
+    first = ""
+    for name, (late, zero, edge) in counts:
+        first = first or (name if late else "")
+        n_late, n_zero, n_edge = n_late + late, n_zero + zero, n_edge + edge
+    if n_late + n_edge >= 3 and n_late and not n_zero:
         yield Finding(
             Fault.ONE_BASED,
-            f"{counted(len(late), 'box ends', 'boxes end')} a pixel beyond the image, {n_edge} begin at 1, none "
-            f"at 0; {late[0]}",
+            f"{counted(n_late, 'box ends', 'boxes end')} a pixel beyond the image, {n_edge} begin at 1, none "
+            f"at 0; {first}",
         )
