@@ -62,20 +62,24 @@ class ImageFacts:
 
 def image_facts(path: pathlib.Path, name: str | None = None) -> ImageFacts:
     """The properties of one file; its faults are among them and not raised. name: of the file, if not the path's"""
-    name = path.name if name is None else name
+    return decoded_facts(path, path.name if name is None else name)[0]
+
+
+def decoded_facts(path: pathlib.Path, name: str) -> tuple[ImageFacts, Image.Image | None]:
+    """(the properties of one file, its pixels, EXIF orientation applied; None if they cannot be decoded)."""
     ending = pathlib.PurePath(name).suffix.lower()
     try:
         data = path.read_bytes()
     except OSError as error:
-        return ImageFacts((Fault.PHOTO_UNREADABLE, error.strerror or str(error)))
+        return ImageFacts((Fault.PHOTO_UNREADABLE, error.strerror or str(error))), None
     if not data:
-        return ImageFacts((Fault.PHOTO_EMPTY, "the file has 0 bytes"))
+        return ImageFacts((Fault.PHOTO_EMPTY, "the file has 0 bytes")), None
     digest = hashlib.sha256(data).digest()
     try:
         pil = identify(io.BytesIO(data), name)
         check_pixel_count(pil.size, name=name, max_pixels=MAX_PIXELS)
     except ImageError as error:
-        return ImageFacts((Fault.PHOTO_UNREADABLE, _reason(error, name)), digest=digest)
+        return ImageFacts((Fault.PHOTO_UNREADABLE, _reason(error, name)), digest=digest), None
     width, height = pil.size
     kind = pil.format
     try:
@@ -83,22 +87,23 @@ def image_facts(path: pathlib.Path, name: str | None = None) -> ImageFacts:
         turned = upright(load(pil, name=name))
         gray = turned.convert("L") if turned.mode != "L" else turned
     except (ImageError, ValueError, OSError) as error:
-        return ImageFacts(
-            (Fault.PHOTO_TRUNCATED, _reason(error, name)), stored_size=(height, width), format=kind, digest=digest
-        )
+        trouble = Fault.PHOTO_TRUNCATED, _reason(error, name)
+        return ImageFacts(trouble, stored_size=(height, width), format=kind, digest=digest), None
     # a difference hash: one more column than bits in a row
     small = np.asarray(gray.resize((HASH_SIDE + 1, HASH_SIDE), Image.Resampling.BOX, reducing_gap=3)).astype(np.int16)
-    return ImageFacts(
+    facts = ImageFacts(
         size=(turned.size[1], turned.size[0]),
         stored_size=(height, width),
         orientation=orientation,
         format=kind,
         ending_fits=ending in _ENDINGS.get(kind or "", {ending}),
-        is_blank=_is_blank(turned),
+        # a color that is the same everywhere is one gray; the other way round, it takes three times as long to tell
+        is_blank=_is_blank(gray) and _is_blank(turned),
         digest=digest,
         fingerprint=np.packbits(small[:, 1:] > small[:, :-1]),
         look=np.array(gray.resize((LOOK_SIDE, LOOK_SIDE), Image.Resampling.BOX, reducing_gap=3)),
     )
+    return facts, turned
 
 
 def many_image_facts(paths: Iterable[pathlib.Path | None]) -> Iterator[ImageFacts | None]:

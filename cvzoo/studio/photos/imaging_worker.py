@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from cvzoo.datasets.doctor.image_facts import ImageFacts, image_facts
+from cvzoo.datasets.doctor.image_facts import ImageFacts, decoded_facts
 from cvzoo.errors.exceptions import ImageError
-from cvzoo.images.decode import identify, load, open_file, upright
 from cvzoo.studio.inference.frames import read_frame, write_frame
 from cvzoo.studio.worker.landlock import restrict
 from cvzoo.studio.worker.limits import limit
@@ -34,12 +33,13 @@ _BROWSERS = ("JPEG", "PNG", "GIF", "WEBP", "MPO")
 
 def look(path: pathlib.Path, name: str) -> tuple[dict[str, Any], bytes]:
     """({"facts": the properties, "n_thumbnail", "n_view": bytes}, the bytes of both) of an image."""
-    facts = image_facts(path, name)
+    facts, pixels = decoded_facts(path, name)
     thumbnail = view = b""
-    if facts.trouble is None:
-        thumbnail = _jpeg(path, THUMBNAIL_SIDE)
+    if pixels is not None:
+        image = _in_color(pixels)
         if facts.format not in _BROWSERS:
-            view = _jpeg(path, _VIEW_SIDE)
+            view = _jpeg(image, _VIEW_SIDE)
+        thumbnail = _jpeg(image, THUMBNAIL_SIDE)
     return {"facts": as_json(facts), "n_thumbnail": len(thumbnail), "n_view": len(view)}, thumbnail + view
 
 
@@ -62,25 +62,28 @@ def _as_text(array: Array | None) -> str | None:
     return None if array is None else base64.b64encode(array.tobytes()).decode()
 
 
-def _jpeg(path: pathlib.Path, side: int) -> bytes:
-    with open_file(path) as file:
-        pil = identify(file, path.name)
-        pil.draft("RGB", (side, side))  # a JPEG is decoded at a fraction of its size
-        image = upright(load(pil, name=path.name))
-        if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-            image = image.convert("RGBA")
-            background = Image.new("RGBA", image.size, "white")
-            background.alpha_composite(image)
-            image = background
-        if image.mode.startswith("I"):  # 16 bits
-            values = np.asarray(image).astype(np.float32)
-            scale = 255 / max(float(np.ptp(values)), 1)
-            image = Image.fromarray(((values - values.min()) * scale).astype(np.uint8))
-        image = image.convert("RGB")
-        image.thumbnail((side, side))
-        out = io.BytesIO()
-        image.save(out, "JPEG", quality=80)
-        return out.getvalue()
+def _in_color(image: Image.Image) -> Image.Image:
+    """The image in RGB, on white where it is transparent."""
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        image = image.convert("RGBA")
+        background = Image.new("RGBA", image.size, "white")
+        background.alpha_composite(image)
+        image = background
+    if image.mode.startswith("I"):  # 16 bits
+        values = np.asarray(image).astype(np.float32)
+        scale = 255 / max(float(np.ptp(values)), 1)
+        image = Image.fromarray(((values - values.min()) * scale).astype(np.uint8))
+    return image.convert("RGB") if image.mode != "RGB" else image
+
+
+def _jpeg(image: Image.Image, side: int) -> bytes:
+    scale = min(side / max(image.size), 1)
+    size = max(round(image.width * scale), 1), max(round(image.height * scale), 1)
+    if size != image.size:
+        image = image.resize(size, Image.Resampling.BICUBIC, reducing_gap=1)  # halved as a box first
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=80)
+    return out.getvalue()
 
 
 def answer(asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
