@@ -105,7 +105,7 @@ def _annotation(each: AnnotatedObject, bbox: Box, id_: int, image_id: int, numbe
         "image_id": image_id,
         "category_id": number,
         "bbox": [_whole(value) for value in (x_min, y_min, width, height)],
-        "area": _area(each, width, height),
+        "area": each.extra["area"] if "area" in each.extra else _area(each, width, height),
         "iscrowd": 0,
     }
     if each.polygons:

@@ -1,5 +1,6 @@
 """Reckoning as with a pencil: what was written comes back, digit by digit."""
 
+import decimal
 import math
 
 import pytest
@@ -52,3 +53,14 @@ def test_what_is_not_finite_does_not_stop_the_reckoning(value):
 )
 def test_numbers_are_written_as_people_write_them(value, text):
     assert number_text(value) == text
+
+
+NUMBERS = st.one_of(
+    st.floats(-2e8, 2e8), PIXELS, st.integers(-(10**14), 10**14).map(lambda value: value / 1e6), st.just(-0.0)
+)
+
+
+@given(NUMBERS, NUMBERS)
+def test_a_difference_is_that_of_the_written_numbers(a, b):
+    difference, expected = minus(a, b), float(decimal.Context(prec=40).subtract(exact(a), exact(b)))
+    assert repr(difference) == repr(expected)
