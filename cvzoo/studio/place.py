@@ -27,6 +27,7 @@ class Place:
         self.uploads = self.home / "uploads"
         self.images = self.home / "images"
         self.tasks = self.home / "tasks"
+        self.checks = self.home / "checks"
         self.versions = self.home / "versions"
         self.models = self.home / "models"
         self._tls_key = tls_key
@@ -36,7 +37,7 @@ class Place:
         self.home.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         os.chmod(self.home, _PRIVATE)
         folders = (self.backups, self.runs, self.locks, self.uploads, self.images, self.tasks, self.versions)
-        for folder in (*folders, self.models):
+        for folder in (*folders, self.models, self.checks):
             folder.mkdir(mode=_PRIVATE, exist_ok=True)
 
     @property
@@ -62,6 +63,10 @@ class Place:
     def task(self, task: str) -> pathlib.Path:
         """The folder of a task. Raises UnsafeFileError for anything else than its identifier."""
         return _child(self.tasks, task, "tk")
+
+    def check(self, dataset: str) -> pathlib.Path:
+        """The folder of what is known of a data set's images. Raises UnsafeFileError for other identifiers."""
+        return _child(self.checks, dataset, "ds")
 
     def version(self, version: str) -> pathlib.Path:
         """The folder of a version of a data set. Raises UnsafeFileError for anything else than its identifier."""

@@ -44,8 +44,8 @@ def near_fingerprints(fingerprints: Array, n_new: int | None = None) -> list[tup
 
 
 def is_near(look: Array, other: Array) -> bool:
-    """Whether two images whose hashes are near look alike, too. look, other: (32, 32) uint8, of the first one, second"""
-    return bool(look.std() > _FLAT) and _look_alike(look, other)
+    """Whether two images whose hashes are near look alike, too. look, other: (32, 32) uint8, of the first, second"""
+    return bool(look.std() > _FLAT and np.ptp(other) > 0) and _look_alike(look, other)
 
 
 def _near(a: Array, b: Array) -> tuple[Array, Array]:

@@ -112,11 +112,10 @@ def new_version(request: Request, dataset: Dataset, name: str, who: Identity) ->
     missing = [split for split in TRAINED if not any(each[0] == split for each in counts["splits"])]
     if missing:
         raise Problem(409, f"no image is in the split {missing[0]}", hint="split the data set first")
-    content = data.versions.content(dataset.id, dataset.head_rev, dataset.task)
-    known = data.versions.same(dataset.id, content)
+    known = data.versions.same(dataset, counts)
     if known is not None:
         return known, False
-    version = data.versions.create(dataset, shown_name(name), content, counts, who.user)
+    version = data.versions.create(dataset, shown_name(name), counts, who.user)
     data.tasks.create("version", dataset.id, dataset.head_rev, version.id)
     audit(request, who, "version.create", version.id, {"dataset": dataset.id, "rev": dataset.head_rev})
     return version, True

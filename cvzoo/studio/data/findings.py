@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pathlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from cvzoo.studio.database.tables import FINDING
 from cvzoo.studio.ids import new_id
 
 SEVERITIES = ("error", "warning", "note")
+_OF_CHECK = ("digest", "origin", "kind", "severity", "meaning", "message", "ordinal", "object")
+_AT_ONCE = 500
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,26 +105,46 @@ class Findings:
         return [{"severity": row.severity, "digest": row.digest} for row in rows]
 
 
-def replace_findings(connection: Connection, dataset: str, found: Iterable[Mapping[str, Any]], now: int) -> None:
-    """Takes in the findings of a check: what is gone is removed, what was waived stays so, the rest is new."""
+def take_in_findings(engine: Engine, dataset: str, path: pathlib.Path, now: int) -> None:
+    """Takes in the findings of a check: what is gone is removed, what was waived stays so, the rest is new.
+
+    path: a file of a line per finding: its digest, a space and the finding as JSON
+    Transactions are short, as edits wait for them; after a crash the same is done again. Raises OSError, ValueError.
+    """
     mine = FINDING.c.dataset == dataset
-    known = {
-        row.digest: row.origin for row in connection.execute(select(FINDING.c.digest, FINDING.c.origin).where(mine))
-    }
-    fresh = {each["digest"]: each for each in found}
-    gone = [digest for digest, origin in known.items() if origin == "check" and digest not in fresh]
-    for start in range(0, len(gone), 500):
-        connection.execute(delete(FINDING).where(mine, FINDING.c.digest.in_(gone[start : start + 500])))
-    rows = []
-    for digest, each in fresh.items():
-        if digest in known:
-            continue
-        fields = {key: each[key] for key in ("origin", "kind", "severity", "meaning", "message", "ordinal", "object")}
-        state = ("fixed", "corrected by the import") if each.get("corrected") else ("open", "")
-        more = {"others": json.dumps(each["others"]), "state": state[0], "reason": state[1], "by": None, "at": now}
-        rows.append({"id": new_id("fi"), "dataset": dataset, "digest": digest, **fields, **more})
+    with reading(engine) as connection:
+        known = {
+            row.digest: row.origin for row in connection.execute(select(FINDING.c.digest, FINDING.c.origin).where(mine))
+        }
+    found: set[str] = set()
+    rows: list[dict[str, Any]] = []
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            digest, _, text = line.partition(" ")
+            if digest not in known and digest not in found:
+                rows.append(_row_of(json.loads(text), dataset, now))
+            found.add(digest)
+            if len(rows) == _AT_ONCE:
+                _insert(engine, rows)
+                rows = []
+    _insert(engine, rows)
+    gone = [digest for digest, origin in known.items() if origin == "check" and digest not in found]
+    for start in range(0, len(gone), _AT_ONCE):
+        with writing(engine) as connection:
+            connection.execute(delete(FINDING).where(mine, FINDING.c.digest.in_(gone[start : start + _AT_ONCE])))
+
+
+def _insert(engine: Engine, rows: list[dict[str, Any]]) -> None:
     if rows:
-        connection.execute(insert(FINDING), rows)
+        with writing(engine) as connection:
+            connection.execute(insert(FINDING), rows)
+
+
+def _row_of(each: Mapping[str, Any], dataset: str, now: int) -> dict[str, Any]:
+    fields = {key: each[key] for key in _OF_CHECK}
+    state = ("fixed", "corrected by the import") if each.get("corrected") else ("open", "")
+    more = {"others": json.dumps(each["others"]), "state": state[0], "reason": state[1], "by": None, "at": now}
+    return {"id": new_id("fi"), "dataset": dataset, **fields, **more}
 
 
 def _finding_of(row: Row[Any]) -> StoredFinding:

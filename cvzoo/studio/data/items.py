@@ -11,6 +11,8 @@ from cvzoo.studio.data.where import Filter, chosen, counted, is_newest, page_of
 from cvzoo.studio.database.engine import reading
 from cvzoo.studio.database.tables import ITEM, REVISION
 
+_OF_LINE = ("ordinal", "name", "sha256", "height", "width", "split", "labels", "extra")
+
 
 @dataclasses.dataclass(frozen=True)
 class Item:
@@ -126,6 +128,13 @@ class Items:
         with reading(self._engine) as connection:
             return [(item_of(row), row.kind, row.at) for row in connection.execute(query)]
 
+    def lines(self, connection: Connection, dataset: str, rev: int) -> Iterator[str]:
+        """As `item_line` has them, all images of a revision in order; nothing is parsed, a few are in memory."""
+        columns = [ITEM.c[name] for name in _OF_LINE]
+        query = select(*columns).where(valid_at(dataset, rev)).order_by(ITEM.c.ordinal)
+        for row in connection.execute(query.execution_options(yield_per=500)):
+            yield item_line(*row)
+
     def rows(self, connection: Connection, dataset: str, rev: int) -> Iterator[Item]:
         """All images of a revision in order, a few at a time in memory."""
         query = select(ITEM).where(valid_at(dataset, rev)).order_by(ITEM.c.ordinal)
@@ -151,6 +160,19 @@ def item_of(row: Row[Any]) -> Item:
     tree = {field.name: getattr(row, field.name) for field in dataclasses.fields(Item)}
     parsed = {name: json.loads(tree[name] or "[]") for name in ("labels", "extra", "tags")}
     return Item(**tree | parsed)
+
+
+def item_line(
+    ordinal: int, name: str, sha256: str, height: int, width: int, split: str, labels: str, extra: str
+) -> str:
+    """An image as one line of JSON, for checks and versions, which know an image again by it.
+
+    labels: as of `text_of`; extra: JSON
+    """
+    return (
+        f'{{"ordinal":{ordinal},"name":{json.dumps(name)},"sha256":"{sha256}","height":{height},"width":{width},'
+        f'"split":{json.dumps(split)},"labels":{labels},"extra":{extra}}}\n'
+    )
 
 
 def tags_text(tags: Sequence[str]) -> str:

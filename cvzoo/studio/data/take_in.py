@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, delete, insert, update
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.edit import insert_items
 from cvzoo.studio.data.facets import recount_facets
-from cvzoo.studio.data.findings import replace_findings
+from cvzoo.studio.data.findings import take_in_findings
 from cvzoo.studio.data.items import Item
 from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
@@ -17,8 +17,13 @@ from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
 _AT_ONCE = 500
 
 
-def take_in_import(engine: Engine, clock: Clock, dataset: str, rows: pathlib.Path, result: dict[str, Any]) -> None:
-    """Makes the rows of an import revision 1. A server that is killed meanwhile does all of it again."""
+def take_in_import(
+    engine: Engine, clock: Clock, dataset: str, rows: pathlib.Path, findings: pathlib.Path, result: dict[str, Any]
+) -> None:
+    """Makes the rows of an import revision 1. A server that is killed meanwhile does all of it again.
+
+    rows, findings: files of lines, as of `item_line` and `take_in_findings`
+    """
     with writing(engine) as connection:
         for table in (ITEM, ITEM_CLASS, REVISION):
             connection.execute(delete(table).where(table.c.dataset == dataset))
@@ -32,11 +37,11 @@ def take_in_import(engine: Engine, clock: Clock, dataset: str, rows: pathlib.Pat
     if part:
         _add(engine, dataset, part)
     now = clock()
+    take_in_findings(engine, dataset, findings, now)
     with writing(engine) as connection:
         row = {"dataset": dataset, "rev": 1, "kind": "import", "message": "", "n_changed": result["n"], "at": now}
         connection.execute(insert(REVISION).values(**row, classes=json.dumps(result["classes"])))
         recount_facets(connection, dataset)
-        replace_findings(connection, dataset, result["findings"], now)
         _finish(connection, dataset, result, now)
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.datasets import Dataset, Datasets, classes_at
-from cvzoo.studio.data.findings import Findings, replace_findings
+from cvzoo.studio.data.findings import Findings, take_in_findings
 from cvzoo.studio.data.items import Items
 from cvzoo.studio.data.proposals import take_in_proposals
 from cvzoo.studio.data.take_in import take_in_import
@@ -41,8 +41,8 @@ INTERVAL_S = 0.3
 _AT_ONCE, _MAX_TRY = 2, 3  # attempts without progress
 _MAX_START = 5  # of processes that end before their first step
 _QUIET_MS = 3000  # without an edit, after which a data set is checked again
-ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED = (
-    *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl", "started"),
+ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED, FINDINGS = (
+    *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl", "started", "findings.jsonl"),
 )
 
 
@@ -270,6 +270,8 @@ class Tasks:
             "task": dataset.task,
             "hidden": self._place.secrets,
         }
+        self._place.check(task.dataset).mkdir(mode=0o700, exist_ok=True)
+        order["kept"] = str(self._place.check(task.dataset) / "looks.json")
         order |= {"layout": dataset.layout, "extra": dataset.source.get("extra", {})}
         if task.kind != "import":
             with reading(self._engine) as connection:
@@ -285,8 +287,7 @@ class Tasks:
 
     def _write_items(self, connection: Connection, task: Task, folder: pathlib.Path) -> None:
         with open(folder / ITEMS, "w", encoding="utf-8") as file:
-            for item in Items(self._engine).rows(connection, task.dataset, task.rev):
-                file.write(json.dumps(item.to_json()) + "\n")
+            file.writelines(Items(self._engine).lines(connection, task.dataset, task.rev))
 
     def _end(self, task: Task, folder: pathlib.Path) -> None:
         result = read_json_result(folder / RESULT)
@@ -294,27 +295,33 @@ class Tasks:
             self._fail(task, str(result["error"]), may_pass=result.get("may_pass") is True)
             return
         if task.kind == "import":
-            take_in_import(self._engine, self._clock, task.dataset, folder / ROWS, result)
+            take_in_import(self._engine, self._clock, task.dataset, folder / ROWS, folder / FINDINGS, result)
+        # an older check, which ended later than a newer one, tells nothing
+        is_newest = task.kind != "import" and task.rev >= self._checked_rev(task.dataset)
+        if is_newest:
+            take_in_findings(self._engine, task.dataset, folder / FINDINGS, self._clock())
         with writing(self._engine) as connection:
-            if task.kind != "import":
-                self._take_in_findings(connection, task, result)
+            if is_newest:
+                mine = (DATASET.c.id == task.dataset) & (DATASET.c.checked_rev < task.rev)
+                connection.execute(update(DATASET).where(mine).values(checked_rev=task.rev))
             if task.kind == "version":
                 n = result["n_error"]
                 words = f"{n} error{'s are' if n != 1 else ' is'} neither fixed nor waived" if n else ""
                 data = result.get("data", "")
                 if not n:
                     write_note(connection, self._place, task.subject, data)
-                finish_version(connection, task.subject, "failed" if n else "ready", words, data)
+                finish_version(
+                    connection, task.subject, "failed" if n else "ready", words, data, result.get("content", "")
+                )
             connection.execute(update(TASK).where(TASK.c.id == task.id).values(state="done"))
         shutil.rmtree(folder, ignore_errors=True)
         self._drop_uploads(task)
         if task.n_try:  # processes of it were killed
             self._clean_parts()
 
-    def _take_in_findings(self, connection: Connection, task: Task, result: dict[str, Any]) -> None:
-        replace_findings(connection, task.dataset, result["findings"], self._clock())
-        mine = (DATASET.c.id == task.dataset) & (DATASET.c.checked_rev < task.rev)
-        connection.execute(update(DATASET).where(mine).values(checked_rev=task.rev))
+    def _checked_rev(self, dataset: str) -> int:
+        with reading(self._engine) as connection:
+            return int(connection.execute(select(DATASET.c.checked_rev).where(DATASET.c.id == dataset)).scalar_one())
 
     def _fail(self, task: Task, detail: str, *, may_pass: bool) -> None:
         """may_pass: the data are not why, so that uploads are kept, from which the import may be repeated"""
@@ -372,6 +379,7 @@ class Tasks:
         """Deletes a data set of the trash for good, with what was uploaded for it, unless it was restored meanwhile."""
         with self._lock:
             if Datasets(self._engine, self._clock).purge(dataset.id):
+                shutil.rmtree(self._place.check(dataset.id), ignore_errors=True)
                 self.drop_uploads(dataset)
 
     def _end_process(self, task: Task) -> None:

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, insert, select, update
@@ -28,7 +29,8 @@ TRAINED = ("train", "val")  # splits that a training needs
 class Version:
     """A row of the table.
 
-    content: SHA-256 of the images and annotations; state: "making", "ready" or "failed"; detail: why it failed
+    content: SHA-256 of the images and annotations, "" while it is made
+    state: "making", "ready" or "failed"; detail: why it failed
     data: the specification for `cvzoo train --data`; counts: as of Datasets.counts
     """
 
@@ -92,16 +94,39 @@ class Versions:
         """All versions that can be trained on, the newest first."""
         return self._all(VERSION.c.state == "ready")
 
-    def same(self, dataset: str, content: str) -> Version | None:
-        """The version of this content that is ready or being made; None if there is none."""
-        known = [each for each in self.of(dataset) if each.content == content and each.state != "failed"]
-        return known[0] if known else None
+    def same(self, dataset: Dataset, counts: dict[str, Any]) -> Version | None:
+        """The version of the newest revision's content that is ready or being made; None if there is none.
 
-    def create(self, dataset: Dataset, name: str, content: str, counts: dict[str, Any], user: str) -> Version:
-        """A new version of the newest revision, which is to be materialized."""
+        counts: of the newest revision, without which each image would be compared
+        """
+        plain = json.loads(json.dumps(counts))
+        for each in self.of(dataset.id):
+            if (
+                each.state != "failed"
+                and each.counts == plain
+                and self._is_same(dataset.id, each.rev, dataset.head_rev)
+            ):
+                return each
+        return None
+
+    def _is_same(self, dataset: str, rev: int, other: int) -> bool:
+        with reading(self._engine) as connection:
+            if classes_at(connection, dataset, rev) != classes_at(connection, dataset, other):
+                return False
+            pairs = differences(connection, dataset, rev, other)
+        return all(
+            before is not None
+            and after is not None
+            and (before.name, before.split) == (after.name, after.split)
+            and content_of(before.labels) == content_of(after.labels)
+            for before, after in pairs
+        )
+
+    def create(self, dataset: Dataset, name: str, counts: dict[str, Any], user: str) -> Version:
+        """A new version of the newest revision, which is to be materialized; its content's hash is known afterwards."""
         version = new_id("ve")
         row = {"id": version, "dataset": dataset.id, "rev": dataset.head_rev, "name": name.strip()[:120]}
-        more = {"content": content, "state": "making", "detail": "", "data": "", "counts": json.dumps(counts)}
+        more = {"content": "", "state": "making", "detail": "", "data": "", "counts": json.dumps(counts)}
         with writing(self._engine) as connection:
             connection.execute(insert(VERSION).values(**row, **more, created_at=self._clock(), created_by=user))
         found = self.get(version)
@@ -110,13 +135,9 @@ class Versions:
 
     def content(self, dataset: str, rev: int, task: str) -> str:
         """SHA-256 of a revision's images, splits, classes and annotations, hexadecimal."""
-        digest = hashlib.sha256()
         with reading(self._engine) as connection:
-            digest.update(json.dumps([task, classes_at(connection, dataset, rev)]).encode())
-            for item in Items(self._engine).rows(connection, dataset, rev):
-                head = json.dumps([item.name, item.sha256, item.split])
-                digest.update(f"{head}{content_of(item.labels)}\n".encode())
-        return digest.hexdigest()
+            rows = map(json.loads, Items(self._engine).lines(connection, dataset, rev))
+            return content_hash(task, classes_at(connection, dataset, rev), rows)
 
     def difference(self, first: Version, second: Version) -> list[ImageDifference]:
         """What differs from the first version to the second, by image."""
@@ -134,6 +155,15 @@ class Versions:
             return [_version_of(row) for row in connection.execute(query)]
 
 
+def content_hash(task: str, classes: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """SHA-256 of images, splits, classes and annotations, hexadecimal. rows: as of `item_line`, in order"""
+    digest = hashlib.sha256(json.dumps([task, list(classes)]).encode())
+    for row in rows:
+        head = json.dumps([row["name"], row["sha256"], row["split"]])
+        digest.update(f"{head}{content_of(row['labels'])}\n".encode())
+    return digest.hexdigest()
+
+
 def write_note(connection: Connection, place: Place, version: str, data: str) -> None:
     """Writes what is needed to find the version and its data set again if the database is lost.
 
@@ -146,9 +176,9 @@ def write_note(connection: Connection, place: Place, version: str, data: str) ->
         file.write(json.dumps(tree | {"kind": data.partition(":")[0]}).encode())
 
 
-def finish_version(connection: Connection, version: str, state: str, detail: str, data: str) -> None:
+def finish_version(connection: Connection, version: str, state: str, detail: str, data: str, content: str = "") -> None:
     """The version is "ready" or "failed"."""
-    values = {"state": state, "detail": detail[:2000], "data": data}
+    values = {"state": state, "detail": detail[:2000], "data": data, "content": content}
     connection.execute(update(VERSION).where(VERSION.c.id == version).values(**values))
 
 

@@ -15,12 +15,12 @@ import pathlib
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.files.atomic_write import atomic_write
-from cvzoo.studio.worker.check_data import check_items
+from cvzoo.studio.worker.check_data import check_lines, write_findings
 from cvzoo.studio.worker.import_data import import_data
 from cvzoo.studio.worker.landlock import restrict
 from cvzoo.studio.worker.limits import limit
@@ -28,11 +28,13 @@ from cvzoo.studio.worker.make_version import make_version
 from cvzoo.studio.worker.rights import program, secrets
 
 ORDER, ITEMS, RESULT, PROGRESS, LOCK = "order.json", "items.jsonl", "result.json", "progress.json", "lock"
+FINDINGS = "findings.jsonl"
 STARTED = "started"  # is there from the first step on, until the server has counted the attempt
 KEPT = "reading images"  # the phase whose work the next attempt finds done
 _EVERY_S = 0.5
 _MEMORY = 16 << 30  # of addresses, of which a data set of 100,000 images uses a fraction
 _N_TASK = 1024
+_NICE = 10  # pages and edits come first
 
 
 class Progress:
@@ -53,13 +55,6 @@ class Progress:
             os.replace(part, self._path)
 
 
-def items_of(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
-    """The rows of the images."""
-    with open(folder / ITEMS, encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
 _Work = Callable[[Mapping[str, Any], pathlib.Path, Progress], dict[str, Any]]
 
 
@@ -69,22 +64,31 @@ def _import(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) 
 
 def _check(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
     progress("checking")
-    return {"findings": check_items(order, list(items_of(folder)))}
+    write_findings(folder / FINDINGS, check_lines(order, folder / ITEMS, progress))
+    return {}
 
 
 def _version(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
-    return make_version(order, list(items_of(folder)), progress)
+    return make_version(order, folder / ITEMS, folder / FINDINGS, progress)
 
 
 _WORK: Mapping[str, _Work] = {"import": _import, "check": _check, "version": _version}
 
 
+def _order_of(folder: pathlib.Path) -> dict[str, Any]:
+    order: dict[str, Any] = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+    # a task that an older server left says nothing of it
+    return {"kept": str(folder / "looks.json")} | order
+
+
 def confine(folder_name: str) -> str:
     """Gives up all rights that the task does not need; returns what keeps them, in words."""
     folder = pathlib.Path(folder_name)
+    os.nice(_NICE)
     limit(memory=_MEMORY, n_task=_N_TASK)
-    order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
-    own = [str(folder), order["images"], *([str(pathlib.Path(order["out"]).parent)] if "out" in order else [])]
+    order = _order_of(folder)
+    written = [order["kept"], *([order["out"]] if "out" in order else [])]
+    own = [str(folder), order["images"], *(str(pathlib.Path(each).parent) for each in written)]
     uploads = [each["path"] for each in order["source"].get("uploads", ())]
     # the folder of a specification may have links to others
     is_elsewhere = order["kind"] == "import" and "spec" in order["source"]
@@ -108,7 +112,7 @@ def main(folder_name: str) -> int:
     if (folder / RESULT).exists():
         return 1
     (folder / STARTED).touch()
-    order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+    order = _order_of(folder)
     try:
         result = _WORK[order["kind"]](order, folder, Progress(folder))
     except CvzooError as error:

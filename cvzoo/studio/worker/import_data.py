@@ -8,7 +8,7 @@ import pathlib
 import queue
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from cvzoo.datasets.doctor.examine_dataset import examine_annotated_set
 from cvzoo.datasets.doctor.fault import Fault
@@ -16,17 +16,18 @@ from cvzoo.datasets.extract import extract
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.studio.data.edit import MAX_NAME
+from cvzoo.studio.data.items import item_line
 from cvzoo.studio.data.labels import new_object_id, object_to_json
-from cvzoo.studio.data.objects import MAX_TEXT
+from cvzoo.studio.data.objects import MAX_TEXT, text_of
 from cvzoo.studio.jobs.json_file import parse_json
 from cvzoo.studio.photos.imaging import Imaging
 from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.uploads.limits import MAX_FILES, MAX_UNPACKED
-from cvzoo.studio.worker.check_data import check_items, finding_to_json, known_facts, plain
+from cvzoo.studio.worker.check_data import check_lines, finding_to_json, known_facts, plain, write_findings
 from cvzoo.studio.worker.find_data import FoundData, find_data
 from cvzoo.studio.worker.sample import draw_sample
 
-ROWS = "rows.jsonl"
+ROWS, FINDINGS = "rows.jsonl", "findings.jsonl"
 _N_IMAGING, _N_COPYING = 2, 8  # processes; threads, which wait for the disk
 _AHEAD = 16  # images that are looked at before the first of them is written
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
@@ -47,6 +48,14 @@ _CORRECTED = (
     )
 )
 _Progress = Callable[[str, int, int], None]
+
+
+class _Stored(NamedTuple):
+    """An image that is in the store."""
+
+    ordinal: int
+    name: str
+    sha256: str
 
 
 def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: _Progress) -> dict[str, Any]:
@@ -72,20 +81,21 @@ def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: _Progr
     with open(folder / ROWS, "w", encoding="utf-8") as file:
         for ordinal, (image, (sha256, size)) in enumerate(zip(images, _stored(images, store, progress))):
             row = _plain_tree(_row(image, ordinal, sha256, size, found.task))
-            line = json.dumps(row)
+            line = item_line(**row | {"labels": text_of(row["labels"]), "extra": json.dumps(row["extra"])})
             if len(line) > MAX_TEXT:
                 _check_texts(row)
-            file.write(line + "\n")
-            rows.append(row)
+            file.write(line)
+            rows.append(_Stored(ordinal, row["name"], sha256))
         store.sync()
         file.flush()
         os.fsync(file.fileno())
     progress("checking", 0, 0)
     result = {"task": found.task, "layout": annotated.kind, "classes": classes, "n": len(rows)}
     extra = _plain_tree({"categories": annotated.extra.get("categories", [])})
-    findings = _findings(found, rows, store, {**order, **result, "extra": extra})
+    checked = list(check_lines({**order, **result, "extra": extra}, folder / ROWS, progress))
+    write_findings(folder / FINDINGS, [*checked, *_of_files(found, rows, store, checked)])
     shutil.rmtree(folder / "unpacked", ignore_errors=True)
-    return result | {"extra": extra, "findings": findings}
+    return result | {"extra": extra}
 
 
 def _found(source: Mapping[str, Any], folder: pathlib.Path, progress: _Progress) -> FoundData:
@@ -202,23 +212,20 @@ def _split_of(image: AnnotatedImage) -> str:
     return next((split for split in ("val", "test", "train") if split in names), names[0] if names else "")
 
 
-def _findings(
-    found: FoundData, rows: list[dict[str, Any]], store: ImageStore, order: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Those of the rows, and those of the files that the rows do not have any more."""
-    findings = check_items(order, rows)
-    if found.task == "classes":
-        return findings
+def _of_files(
+    found: FoundData, rows: Sequence[_Stored], store: ImageStore, checked: Sequence[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The findings of the files that the rows do not have any more. checked: those of the rows"""
     annotated = found.annotated
-    by_name = {row["name"]: row for row in rows}
+    if found.task == "classes" or annotated.kind == "images":
+        return
+    by_name = {each.name: each for each in rows}
     facts = [
-        None if image.path is None else known_facts(store, by_name[plain(image.name)]["sha256"])
+        None if image.path is None else known_facts(store, by_name[plain(image.name)].sha256)
         for image in annotated.images
     ]
-    known = collections.Counter((each["kind"], each["ordinal"]) for each in findings)
-    for each in examine_annotated_set(annotated, facts) if annotated.kind != "images" else ():
+    known = collections.Counter((each["kind"], each["ordinal"]) for each in checked)
+    for each in examine_annotated_set(annotated, facts):
         tree = finding_to_json(each, by_name, "import")
         if known[tree["kind"], tree["ordinal"]] == 0 and tree["severity"] != "note":
-            tree["corrected"] = each.kind in _CORRECTED
-            findings.append(tree)
-    return findings
+            yield tree | {"corrected": each.kind in _CORRECTED}

@@ -1,45 +1,55 @@
 """Materializes a version of a data set: a folder in a layout that `cvzoo train --data` reads, of hard links."""
 
+import json
 import os
 import pathlib
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 from cvzoo.datasets.layouts.new_folder import new_folder, plain_names
 from cvzoo.datasets.layouts.write import PHOTO_FOLDERS
 from cvzoo.datasets.layouts.write_coco import write_coco
 from cvzoo.datasets.layouts.write_sroie import write_sroie
 from cvzoo.datasets.layouts.write_voc import write_voc
+from cvzoo.studio.data.labels import image_from_json
 from cvzoo.studio.data.version_files import write_files
+from cvzoo.studio.data.versions import content_hash
 from cvzoo.studio.photos.store import ImageStore
-from cvzoo.studio.worker.check_data import annotated_set, check_items, n_open_error
+from cvzoo.studio.worker.check_data import annotated_set, check_lines, write_findings
 
 
 def make_version(
-    order: Mapping[str, Any], rows: Sequence[dict[str, Any]], progress: Callable[[str, int, int], None]
+    order: Mapping[str, Any], lines: pathlib.Path, findings: pathlib.Path, progress: Callable[[str, int, int], None]
 ) -> dict[str, Any]:
-    """{"findings", "n_error": those that are neither fixed nor waived, "data": the specification, if there are none}.
+    """{"n_error": those that are neither fixed nor waived}, and without any "data", the specification, and "content".
 
     order: of the data set, "out": the folder to make, "waived": digests of findings, "findings": those of the import
+    lines, findings: files of the rows, and of what is found
     Images that cannot be decoded are left out.
     """
-    progress("checking", 0, len(rows))
-    findings = check_items(order, rows)
-    n_error = n_open_error([*findings, *order["findings"]], order["waived"])
+    progress("checking", 0, 0)
+    errors = write_findings(findings, check_lines(order, lines, progress))
+    errors += [each["digest"] for each in order["findings"] if each["severity"] == "error"]
+    waived = set(order["waived"])
+    n_error = sum(digest not in waived for digest in errors)
     if n_error:
-        return {"findings": findings, "n_error": n_error}
+        return {"n_error": n_error}
     out = pathlib.Path(order["out"])
     for part in out.parent.glob(f".{out.name}.*.part"):  # of an attempt that was killed
         shutil.rmtree(part)
     if out.is_dir():  # of an attempt that was killed after the rename
         shutil.rmtree(out)
+    with open(lines, encoding="utf-8") as file:
+        rows = list(map(json.loads, file))
+    content = content_hash(order["task"], order["classes"], rows)
     sound = [row for row in rows if row["height"]]
     with new_folder(out) as folder:
         data = _WRITERS[order["task"]](order, sound, folder, progress)
     store = ImageStore(pathlib.Path(order["images"]))
     write_files(out, {store.image(row["sha256"]) for row in sound})
-    return {"findings": findings, "n_error": 0, "data": data.replace(str(folder), str(out))}
+    return {"n_error": 0, "content": content, "data": data.replace(str(folder), str(out))}
 
 
 def _write_boxes(
@@ -49,7 +59,7 @@ def _write_boxes(
     progress: Callable[[str, int, int], None],
 ) -> str:
     kind = _layout(order, rows)
-    annotated = annotated_set(order, rows, kind)
+    annotated = annotated_set(order, _images(order, rows), kind)
     names = plain_names([row["name"] for row in rows], flat=kind != "coco")
     images = folder / PHOTO_FOLDERS[kind]
     images.mkdir()
@@ -80,7 +90,7 @@ def _write_classes(
     folder: pathlib.Path,
     progress: Callable[[str, int, int], None],
 ) -> str:
-    store = annotated_set(order, rows, "folder")
+    store = annotated_set(order, _images(order, rows), "folder")
     folders = dict(zip(order["classes"], plain_names(order["classes"], flat=True).values()))
     for split in store.splits:
         for name in folders.values():
@@ -92,6 +102,11 @@ def _write_classes(
             _link(image.path, _free(inner / name))
         progress("writing", i, len(rows))
     return f"folder:{folder}"
+
+
+def _images(order: Mapping[str, Any], rows: Iterable[dict[str, Any]]) -> Iterator[AnnotatedImage]:
+    store = ImageStore(pathlib.Path(order["images"]))
+    return (image_from_json(row, store.image(row["sha256"])) for row in rows)
 
 
 def _free(path: pathlib.Path) -> pathlib.Path:
