@@ -41,72 +41,77 @@ def make_version(
         shutil.rmtree(part)
     if out.is_dir():  # of an attempt that was killed after the rename
         shutil.rmtree(out)
+    images: list[AnnotatedImage] = []
     with open(lines, encoding="utf-8") as file:
-        rows = list(map(json.loads, file))
-    content = content_hash(order["task"], order["classes"], rows)
-    sound = [row for row in rows if row["height"]]
+        content = content_hash(order["task"], order["classes"], _seen(order, map(json.loads, file), images))
     with new_folder(out) as folder:
-        data = _WRITERS[order["task"]](order, sound, folder, progress)
-    store = ImageStore(pathlib.Path(order["images"]))
-    write_files(out, {store.image(row["sha256"]) for row in sound})
+        data = _WRITERS[order["task"]](order, images, folder, progress)
+    write_files(out, {image.path for image in images if image.path is not None})
     return {"n_error": 0, "content": content, "data": data.replace(str(folder), str(out))}
 
 
 def _write_boxes(
     order: Mapping[str, Any],
-    rows: Sequence[dict[str, Any]],
+    images: Sequence[AnnotatedImage],
     folder: pathlib.Path,
     progress: Callable[[str, int, int], None],
 ) -> str:
-    kind = _layout(order, rows)
-    annotated = annotated_set(order, _images(order, rows), kind)
-    names = plain_names([row["name"] for row in rows], flat=kind != "coco")
-    images = folder / PHOTO_FOLDERS[kind]
-    images.mkdir()
-    for i, image in enumerate(annotated.images):
+    kind = _layout(order, images)
+    annotated = annotated_set(order, images, kind)
+    names = plain_names([image.name for image in images], flat=kind != "coco")
+    target = folder / PHOTO_FOLDERS[kind]
+    target.mkdir()
+    for i, image in enumerate(images):
         assert image.path is not None
-        _link(image.path, images / names[image.name])
-        progress("writing", i, len(rows))
+        _link(image.path, target / names[image.name])
+        progress("writing", i, len(images))
     _BOX_WRITERS[kind](annotated, folder, names)
     return f"{kind}:{folder}"
 
 
-def _layout(order: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> str:
+def _layout(order: Mapping[str, Any], images: Sequence[AnnotatedImage]) -> str:
     """The layout to write: that of the original if it can hold the objects, since metrics depend on it, else COCO's."""
-    objects = [each for row in rows for each in row["labels"]]
+    objects = [each for image in images for each in image.objects]
     if order["layout"] == "sroie":  # a line of text has four corners
-        is_held = all("rle" not in each and set(map(len, each.get("polygons", ()))) <= {8} for each in objects)
-        is_held &= all(len(each.get("polygons", ())) <= 1 for each in objects)
+        is_held = all(each.rle is None and set(map(len, each.polygons)) <= {8} for each in objects)
+        is_held &= all(len(each.polygons) <= 1 for each in objects)
         return "sroie" if is_held and list(order["classes"]) == ["text"] else "coco"
     if order["layout"] == "voc":  # its masks have no text; COCO's layout has no objects that are difficult
-        is_held = not any("text" in each.get("extra", {}) and each.get("polygons") for each in objects)
+        is_held = not any("text" in each.extra and each.polygons for each in objects)
         return "voc" if is_held else "coco"
     return "coco"
 
 
 def _write_classes(
     order: Mapping[str, Any],
-    rows: Sequence[dict[str, Any]],
+    images: Sequence[AnnotatedImage],
     folder: pathlib.Path,
     progress: Callable[[str, int, int], None],
 ) -> str:
-    store = annotated_set(order, _images(order, rows), "folder")
+    splits = annotated_set(order, images, "folder").splits
     folders = dict(zip(order["classes"], plain_names(order["classes"], flat=True).values()))
-    for split in store.splits:
+    for split in splits:
         for name in folders.values():
             (folder / split / name).mkdir(parents=True)
-    for i, (image, row) in enumerate(zip(store.images, rows)):
-        if row["split"] and row["labels"] and image.path is not None:
-            name = plain_names([row["name"]], flat=True)[row["name"]]
-            inner = folder / row["split"] / folders[row["labels"][0]["class"]]
-            _link(image.path, _free(inner / name))
-        progress("writing", i, len(rows))
+    for i, image in enumerate(images):
+        if image.splits and image.objects and image.path is not None:
+            name = plain_names([image.name], flat=True)[image.name]
+            (split,), first = image.splits, image.objects[0].name
+            assert first is not None
+            _link(image.path, _free(folder / split / folders[first] / name))
+        progress("writing", i, len(images))
     return f"folder:{folder}"
 
 
-def _images(order: Mapping[str, Any], rows: Iterable[dict[str, Any]]) -> Iterator[AnnotatedImage]:
+def _seen(
+    order: Mapping[str, Any], rows: Iterable[dict[str, Any]], images: list[AnnotatedImage]
+) -> Iterator[dict[str, Any]]:
+    """The rows, of which only the images that can be decoded stay in memory. images: where they are added"""
     store = ImageStore(pathlib.Path(order["images"]))
-    return (image_from_json(row, store.image(row["sha256"])) for row in rows)
+    for row in rows:
+        if row["height"]:
+            images.append(image_from_json(row, store.image(row["sha256"])))
+        yield row
 
 
 def _free(path: pathlib.Path) -> pathlib.Path:
