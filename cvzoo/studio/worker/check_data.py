@@ -152,7 +152,7 @@ class _Check:
         ]
 
     def look_again(self, whole: set[Fault], explained: set[str | None]) -> None:
-        """Looks again at images of which something else explains their boxes than when they were looked at."""
+        """Repeats the look at images of which something else explains their boxes than the time before."""
         is_other, self._whole = whole != self._whole, whole
         with open(self._lines, "rb") as file:
             for i, look in enumerate(self._looks):

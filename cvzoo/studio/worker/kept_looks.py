@@ -7,13 +7,13 @@ outdated entry is not found, and the image is looked at again.
 
 import functools
 import hashlib
+import importlib
 import json
 import os
 import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-import cvzoo
 from cvzoo.files.atomic_write import atomic_write
 
 
@@ -94,14 +94,14 @@ def stamp_of(images: str, sha256: str) -> list[int]:
 @functools.cache
 def _program() -> str:
     """The hash of what findings follow from: the version, and the files of the checks, which a checkout may change."""
-    digest = hashlib.sha256(cvzoo.__version__.encode())
+    digest = hashlib.sha256(importlib.import_module("cvzoo").__version__.encode())
     for path in _sources():
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def _sources() -> Iterator[pathlib.Path]:
-    root = pathlib.Path(cvzoo.__file__).parent
+    root = pathlib.Path(__file__).parents[2]
     for folder in ("datasets/doctor", "datasets/layouts", "studio/worker"):
         yield from sorted((root / folder).glob("*.py"))
     yield root / "studio" / "data" / "labels.py"
