@@ -10,6 +10,7 @@ BASES = {
     *("Function", "FunctionNode", "Link", "Chain", "ChainList", "Sequential"),
     *("Variable", "Parameter"),  # a Parameter is a Variable; SINGA's Tensor is both
     *("GetterDataset", "StandardUpdater", "DatasetMixin", "LinkHook", "OrderSampler"),  # as in ChainerCV and Chainer
+    "Program",  # of the micro-batches of a batch
     "Stateful",  # of detectron2's pickles
     *("DetectionKernels", "ImageKernels", "IndexKernels", "LossKernels", "RegionKernels"),  # parts of AbstractBackend
     *("Layer", "Pooling2d", "Optimizer", "DecayScheduler"),  # SINGA's

@@ -83,8 +83,9 @@ def decoded_facts(path: pathlib.Path, name: str) -> tuple[ImageFacts, Image.Imag
     width, height = pil.size
     kind = pil.format
     try:
+        load(pil, name=name)  # first: EXIF of a PNG is found by decoding it, whose error is ignored there
         orientation = _orientation(pil)
-        turned = upright(load(pil, name=name))
+        turned = upright(pil)
         gray = turned.convert("L") if turned.mode != "L" else turned
     except (ImageError, ValueError, OSError) as error:
         trouble = Fault.PHOTO_TRUNCATED, _reason(error, name)

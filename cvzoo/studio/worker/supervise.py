@@ -136,7 +136,7 @@ class _Watch:
         self._process, self._folder, self._inner = process, folder, inner
         self._start = self._next = time.monotonic()
         self._liveness = Liveness(limits, time.monotonic)
-        self._sample_s = min(_SAMPLE_S, *(limit / 4 for limit in dataclasses.astuple(limits)))
+        self._sample_s = min(_SAMPLE_S, *(limit / 4 for limit in dataclasses.astuple(limits) if limit is not None))
         self.usage = TreeUsage(os.getpid())
         self.reason: str | None = None
 
