@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import time
 from collections.abc import Iterator
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
@@ -15,6 +16,7 @@ from cvzoo.typing.aliases import FilePath
 
 STATUS = "status.json"
 RUNNING, KILLED, FINISHED = "running", "killed", "finished"
+_LOOKED_AT_S = 0.5  # who looks whether a run is alive has a shared lock of it meanwhile, on a busy machine for longer
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -74,7 +76,7 @@ class FolderLock:
         self.release()
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(descriptor)
         except BlockingIOError:
             os.close(descriptor)
             raise ValueRangeError(
@@ -91,6 +93,18 @@ class FolderLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _lock(descriptor: int) -> None:
+    """Raises BlockingIOError if another process has the lock, OSError if there are no locks."""
+    end = time.monotonic() + _LOOKED_AT_S
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 @contextlib.contextmanager

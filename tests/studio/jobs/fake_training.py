@@ -10,7 +10,14 @@ import time
 
 run = pathlib.Path(sys.argv[1])
 lock = os.open(run, os.O_RDONLY)
-fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # two at a time would be an error
+for left in reversed(range(50)):  # a server that looks at the run has a shared lock for a moment
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # two at a time would be an error
+        break
+    except BlockingIOError:
+        if not left:
+            raise
+        time.sleep(0.01)
 interrupted = []
 signal.signal(signal.SIGINT, lambda *_: interrupted.append(1))
 snapshot = run / "snapshot"

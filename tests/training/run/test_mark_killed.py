@@ -1,8 +1,10 @@
 """A run whose process is gone, and one whose process lives."""
 
 import errno
+import fcntl
 import os
 import signal
+import threading
 
 import pytest
 
@@ -91,4 +93,14 @@ def test_where_there_are_no_locks_nobody_is_declared_dead(tmp_path, monkeypatch)
     lock = FolderLock()
     assert lock.take(tmp_path) is False
     assert mark_if_killed(tmp_path).state == "running"
+    lock.release()
+
+
+def test_a_look_at_a_run_does_not_keep_it_from_starting(tmp_path):
+    """Who looks whether it is alive has a shared lock for a moment, and may be paused in it."""
+    looked = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(looked, fcntl.LOCK_SH)
+    threading.Timer(0.1, os.close, [looked]).start()
+    lock = FolderLock()
+    assert lock.take(tmp_path)
     lock.release()
