@@ -30,7 +30,8 @@ TABLE = {
     GET /evaluations/{job}/images/{index}/correct /evaluations/{job}/diff /api/v1/evaluations/{job}/diff /help
     GET /predictions/{job} /api/v1/predictions/{job} /api/v1/predictions/{job}/images/{index}
     GET / /account /api/v1/datasets /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/classes
-    GET /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
+    GET /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images /api/v1/datasets/{dataset}/overview
+    GET /data/{dataset}/overview
     GET /api/v1/datasets/{dataset}/images/{ordinal} /api/v1/datasets/{dataset}/images/{ordinal}/history
     GET /api/v1/datasets/{dataset}/revisions /api/v1/datasets/{dataset}/versions /api/v1/evaluations
     GET /api/v1/evaluations/{job} /api/v1/evaluations/{job}/images /api/v1/evaluations/{job}/images/{index}

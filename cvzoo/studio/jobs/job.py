@@ -217,14 +217,15 @@ class Jobs:
         """Deletes a job of the trash for good, unless it was restored meanwhile."""
         folder = self._place.run(job.id)
         gone = folder.with_name(f".{job.id}.deleted")
+        mine = (JOB.c.id == job.id) & JOB.c.trashed_at.is_not(None)
         with writing(self._engine) as connection:
-            mine = (JOB.c.id == job.id) & JOB.c.trashed_at.is_not(None)
-            if connection.execute(delete(JOB).where(mine)).rowcount != 1:
+            if connection.execute(select(JOB.c.id).where(mine)).first() is None:
                 return
-            # before the row is gone, as a folder without one would be found again
             if folder.exists() and not gone.exists():
                 folder.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
+        with writing(self._engine) as connection:  # last, as a folder without a row would be found again
+            connection.execute(delete(JOB).where(mine))
 
     def _change(self, job: Job, values: dict[str, Any]) -> Job | None:
         with writing(self._engine) as connection:

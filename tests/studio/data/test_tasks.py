@@ -173,8 +173,10 @@ def test_a_data_set_that_is_deleted_takes_its_upload_and_its_work_along(browser,
     studio.data.tasks.tick()
     Killed.kill = Killed.wait = lambda self: None
     assert browser.delete(f"/api/v1/datasets/{imported}").status_code == 204
-    assert not studio.place.upload(upload).exists()
     assert list(studio.place.tasks.iterdir()) == []
+    assert studio.place.upload(upload).exists()  # it may be restored, and imported again
+    studio.trash.purge(imported)
+    assert not studio.place.upload(upload).exists()
     assert browser.get("/api/v1/datasets").json()["items"] == []
 
 

@@ -112,7 +112,7 @@ def test_a_stage_is_reverted_and_is_no_difference_of_versions(browser, base, stu
     versions = studio.data.versions
     assert versions.content(dataset, 1, "boxes") == versions.content(dataset, 3, "boxes")
     first, second = (
-        versions.create(studio.data.datasets.get(dataset), name, name, {}, "us_x") for name in ("first", "second")
+        versions.create(studio.data.datasets.get(dataset), name, {}, "us_x") for name in ("first", "second")
     )
     import dataclasses
 

@@ -154,7 +154,7 @@ def test_the_lineage_leads_to_the_data_set_and_its_licence(browser, studio, run_
     dataset = studio.data.datasets.create("shapes", {"spec": "voc:shapes"}, None)
     studio.data.datasets.change(dataset.id, licence="CC BY 4.0")
     counts = {"n_image": 10, "n_object": 20, "classes": [], "splits": []}
-    version = studio.data.versions.create(dataset, "first", "c" * 64, counts, "us_x")
+    version = studio.data.versions.create(dataset, "first", counts, "us_x")
     with writing(studio.engine) as connection:
         connection.execute(DATASET.update().values(state="ready", task="boxes"))
         connection.execute(VERSION.update().values(state="ready", data="voc:shapes"))
