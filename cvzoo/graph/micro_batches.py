@@ -25,7 +25,6 @@ from cvzoo.graph.steps import Block, Lowered
 _OF_EACH_IMAGE = (
     AbstractElementwise,
     AbstractElementwiseOfOutput,
-    Add,
     AveragePooling2D,
     ChannelShuffle,
     Convolution2D,
@@ -33,7 +32,6 @@ _OF_EACH_IMAGE = (
     FusedConvolution2D,
     Linear,
     MaxPooling2D,
-    Multiply,
     Reshape,
     ResizeImages,
 )
@@ -85,12 +83,17 @@ def _is_of_each_image(record: Record, graph: Graph, varying: set[int], batch: in
         return len(reads) == len(record.reads) and function.axis != 0
     if isinstance(function, Transpose):
         return function.axes is not None and function.axes[0] == 0
-    if isinstance(function, Add | Multiply):  # a constant that has a row of its own for each image
-        ndim = len(values[record.writes[0]].shape)
-        constants = [values[value].shape for value in record.reads if value not in varying]
-        if any(len(shape) == ndim and shape[0] != 1 for shape in constants):
-            return False
-    return isinstance(function, _OF_EACH_IMAGE) and record.reads[0] in varying
+    shape = values[record.writes[0]].shape
+    if isinstance(function, Add | Multiply):  # broadcast, where a constant may have a row of its own for each image
+        shapes = [(value in varying, values[value].shape) for value in record.reads]
+        return all(
+            len(each) == len(shape) if varies else len(each) < len(shape) or each[0] == 1 for varies, each in shapes
+        )
+    # the images come first; weights do not vary, but what a convolution adds to its result may
+    first, *others = record.reads
+    is_of_images = first in varying and varying.isdisjoint(others[:1])
+    is_added = all(values[value].shape == shape for value in others if value in varying)
+    return isinstance(function, _OF_EACH_IMAGE) and is_of_images and is_added
 
 
 class Layout(NamedTuple):

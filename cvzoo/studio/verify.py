@@ -15,11 +15,12 @@ from sqlalchemy import Connection, Engine, Row, func, select
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.files.file_hash import sha256_of
 from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.facets import COLUMNS
 from cvzoo.studio.data.version_files import files_below, list_files, read_files
 from cvzoo.studio.data.versions import Versions
 from cvzoo.studio.database.engine import reading
 from cvzoo.studio.database.migrate import present_database
-from cvzoo.studio.database.tables import DATASET, FACET, ITEM, ITEM_CLASS, MODEL, UPLOAD, VERSION
+from cvzoo.studio.database.tables import DATASET, FACET, ITEM, MODEL, UPLOAD, VERSION
 from cvzoo.studio.jobs.job import Job, Jobs
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.spec import spec_from_json
@@ -199,12 +200,7 @@ def _numbers_fault(engine: Engine, dataset: str) -> str:
 
 def _counted(connection: Connection, dataset: str) -> dict[tuple[str, str], tuple[int, int]]:
     found = {}
-    for kind, table, name, n in (
-        ("split", ITEM, ITEM.c.split, ITEM.c.n_object),
-        ("stage", ITEM, ITEM.c.stage, ITEM.c.n_object),
-        ("user", ITEM, ITEM.c.assignee, ITEM.c.n_object),
-        ("class", ITEM_CLASS, ITEM_CLASS.c.name, ITEM_CLASS.c.n),
-    ):
+    for kind, table, name, n in COLUMNS:
         mine = (table.c.dataset == dataset) & table.c.last_rev.is_(None)
         for row in connection.execute(select(name, func.count(), func.sum(n)).where(mine).group_by(name)):
             found[kind, str(row[0])] = int(row[1]), int(row[2])

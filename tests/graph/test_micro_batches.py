@@ -103,6 +103,12 @@ def test_a_network_with_more_weights_than_maps_reads_them_once(inference):
     assert not isinstance(graph.program, MicroBatches)
 
 
+def column(x):
+    """(B,)"""
+    means = F.average_pooling_2d(x, x.shape[2:])
+    return F.reshape(F.convolution_2d(means, np.ones((1, 3, 1, 1), np.float32)), (len(x),))
+
+
 ALTOGETHER = {
     "a mean of all images": lambda x: x - F.mean(x, axis=0, keepdims=True),
     "images in a row": lambda x: F.concat((x, x), axis=0),
@@ -111,6 +117,8 @@ ALTOGETHER = {
     "channels of all images, and back": lambda x: F.reshape(F.relu(F.reshape(x, (2, -1, *x.shape[2:]))), x.shape),
     "a number for each image": lambda x: F.relu(x) * np.arange(4, dtype=np.float32).reshape(4, 1, 1, 1),
     "images in another order": lambda x: F.relu(x[::-1]),
+    "filters made of all images": lambda x: F.convolution_2d(x, F.average_pooling_2d(x, x.shape[2:])),
+    "a number of each image in a column": lambda x: F.relu(x) + column(x),
     "a softmax of images": lambda x: F.softmax(F.relu(x), axis=0),
 }
 
@@ -118,9 +126,9 @@ ALTOGETHER = {
 @pytest.mark.parametrize("name", ALTOGETHER)
 def test_images_that_depend_on_each_other_are_computed_together(inference, name):
     call = ALTOGETHER[name]
-    graph, _ = build(call, (images(4),), {})
+    graph, _ = build(call, (images(4, side=4),), {})
     assert not isinstance(graph.program, MicroBatches)
-    x = images(4, seed=1)
+    x = images(4, seed=1, side=4)
     np.testing.assert_allclose(arrays_of(graph([x]))[0], arrays_of(call(x))[0], rtol=1e-5, atol=1e-6)
 
 

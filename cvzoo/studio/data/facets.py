@@ -14,6 +14,14 @@ from cvzoo.studio.data.items import Item
 from cvzoo.studio.data.where import FacetKind
 from cvzoo.studio.database.tables import FACET, ITEM, ITEM_CLASS
 
+# of each kind but tags, which are lists: its table, its column, and the number of objects
+COLUMNS = (
+    ("split", ITEM, ITEM.c.split, ITEM.c.n_object),
+    ("stage", ITEM, ITEM.c.stage, ITEM.c.n_object),
+    ("user", ITEM, ITEM.c.assignee, ITEM.c.n_object),
+    ("class", ITEM_CLASS, ITEM_CLASS.c.name, ITEM_CLASS.c.n),
+)
+
 
 def change_facets(
     connection: Connection, dataset: str, before: Iterable[Item | None], after: Iterable[Item | None]
@@ -51,12 +59,7 @@ def recount_facets(connection: Connection, dataset: str) -> None:
     """Counts all images of an import anew, which have no tags yet."""
     connection.execute(delete(FACET).where(FACET.c.dataset == dataset))
     names = ["dataset", "kind", "name", "n_image", "n_object"]
-    for kind, table, name, n in (
-        ("split", ITEM, ITEM.c.split, ITEM.c.n_object),
-        ("stage", ITEM, ITEM.c.stage, ITEM.c.n_object),
-        ("user", ITEM, ITEM.c.assignee, ITEM.c.n_object),
-        ("class", ITEM_CLASS, ITEM_CLASS.c.name, ITEM_CLASS.c.n),
-    ):
+    for kind, table, name, n in COLUMNS:
         mine = (table.c.dataset == dataset) & table.c.last_rev.is_(None)
         counted = select(literal(dataset), literal(kind), name, func.count(), func.sum(n)).where(mine).group_by(name)
         connection.execute(insert(FACET).from_select(names, counted))
