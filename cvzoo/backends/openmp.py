@@ -13,7 +13,7 @@ _SPINS = "20000"
 _INTERVAL = 0.1  # seconds between two looks at the scheduler's statistics
 _SHORTEST = 20_000_000  # nanoseconds of running and waiting that tell something
 _QUIET = 0.05  # of the time; below it a thread does not wait for a CPU
-_QUIET_LOOKS = 50  # in a row, before threads spin for long again
+_QUIET_LOOKS = 5  # in a row, before threads spin for long again
 _SCHEDULING = pathlib.Path("/proc/thread-self/schedstat")
 _loaded = _forked = False
 
