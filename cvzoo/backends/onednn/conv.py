@@ -56,7 +56,7 @@ from cvzoo.backends.onednn.primitives import (
     strides_of,
     supported,
 )
-from cvzoo.backends.onednn.rows import make_single_pixels
+from cvzoo.backends.onednn.rows import make_to_single_pixels
 from cvzoo.backends.onednn.winograd import make_winograd
 
 __all__ = ["channel_sum", "conv_2d", "conv_2d_input_grad", "conv_2d_weight_grad"]
@@ -135,7 +135,7 @@ def _make_conv(
     """The kernel of a forward convolution; False if there is none."""
     return (
         (winograd and make_winograd(x_shape, w, *case))
-        or make_single_pixels(x_shape, w, *case)
+        or make_to_single_pixels(x_shape, w, *case)
         or make_forward(x_shape, w, *case)
     )
 
