@@ -14,8 +14,9 @@ from cvzoo.studio.jobs.copies import comparison
 from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves, usage_curves
 from cvzoo.studio.jobs.files import media_type, run_file, run_files, run_images
 from cvzoo.studio.jobs.job import Job
-from cvzoo.studio.jobs.job_log import read_log
+from cvzoo.studio.jobs.job_log import MAX_READ, read_log
 from cvzoo.studio.jobs.json_file import read_json_object
+from cvzoo.studio.jobs.log_search import find_in_log
 from cvzoo.studio.jobs.run_record import CONFIG, RunRecord
 from cvzoo.studio.problems import JSONText, Problem
 from cvzoo.studio.state import Studio, studio_of
@@ -84,15 +85,26 @@ def get_log(
     _: Reader,
     offset: Annotated[int, Query(ge=0, le=2**62)] = 0,
     attempt: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    size: Annotated[int, Query(ge=1, le=MAX_READ)] = MAX_READ,
+    find: Annotated[str, Query(max_length=200)] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
-    """The output of an attempt, by default of the newest, from an offset on: `text`, and `next`, the offset of what
-    follows; `newest` is the number of the newest attempt. Runs of watched folders have none.
+    """The output of an attempt, by default of the newest, from an offset on: `text`, of `size` bytes at most, and
+    `next`, the offset of what follows; `newest` is the number of the newest attempt. Runs of watched folders have none.
+
+    find: `lines` that contain this text in any case, with their `offset`, instead of `text`, `limit` at most; `next` is
+    then the `offset` at which the search goes on, as it ends after a second, too, and null at the end
     """
     job = studio_of(request).jobs.get(run.id)
     newest = 0 if job is None else job.attempt
     number = newest if attempt is None else attempt
-    text, end, has_more = read_log(run.folder, number, offset) if number else ("", 0, False)
-    return JSONText({"text": text, "next": end, "has_more": has_more, "attempt": number, "newest": newest})
+    about = {"attempt": number, "newest": newest}
+    if find:
+        found = find_in_log(run.folder, number, find, offset, limit)
+        lines = [{"offset": at, "text": line} for at, line in found.lines]
+        return JSONText({"lines": lines, "next": found.next} | about)
+    text, end, has_more = read_log(run.folder, number, offset, size) if number else ("", 0, False)
+    return JSONText({"text": text, "next": end, "has_more": has_more} | about)
 
 
 @router.get("/jobs/{job}/usage")
