@@ -27,6 +27,7 @@ from cvzoo.studio.api import (
     predictions,
     queue,
     session,
+    snapshots,
     suggestions,
     uploads,
     users,
@@ -55,6 +56,7 @@ STATIC = pathlib.Path(__file__).with_name("pages") / "static"
 API: Sequence[APIRouter] = (
     health.router,
     jobs.router,
+    snapshots.router,
     copies.router,
     actions.router,
     about.router,
@@ -83,6 +85,7 @@ PAGES: Sequence[APIRouter] = (
     actions.pages,
     copies.pages,
     about.pages,
+    snapshots.pages,
     queue.pages,
     runs.router,
     model_pages.router,

@@ -45,7 +45,7 @@ TABLE = {
     GET /api/v1/versions/{version}/diff /compare /data /data/new /data/{dataset} /data/{dataset}/findings
     GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
-    GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log
+    GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log /api/v1/jobs/{job}/snapshots
     GET /models/{model} /models/{model}/network /try /versions/{version} /versions/{version}/diff
     HEAD /api/v1/uploads/{upload}
     OPTIONS /api/v1/uploads
@@ -84,11 +84,11 @@ TABLE = {
     POST /api/v1/evaluations /api/v1/jobs /api/v1/jobs/{job}:{action} /api/v1/models/{model}/exports
     POST /api/v1/models/{model}/predictions /api/v1/queue:reorder /evaluations /jobs/new /jobs/{job}/actions
     DELETE /api/v1/jobs/{job}
-    PATCH /api/v1/jobs/{job}
+    PATCH /api/v1/jobs/{job} /api/v1/jobs/{job}/snapshots/{iteration}
     POST /api/v1/jobs/{job}:clone /api/v1/jobs/{job}:extend /api/v1/jobs/{job}:rerun
     POST /api/v1/jobs/{job}:remedy /jobs/{job}/remedy
     POST /jobs/{job}/about /jobs/{job}/delete /jobs/{job}/extend /jobs/{job}/rerun
-    POST /jobs/{job}/priority
+    POST /jobs/{job}/priority /jobs/{job}/snapshots/{iteration}
     POST /jobs/{job}/place /models/{model}/exports /models/{model}/predictions
     """,
     ("administrator", "changes"): """

@@ -19,7 +19,8 @@ _TYPES = {
     ".html": "text/html; charset=utf-8",
 }
 _IMAGE = re.compile(r"images/[\w-]{1,60}\.jpg|samples/epoch_\d{1,9}\.jpg", re.ASCII)
-_SNAPSHOT = re.compile(r"snapshot_iter_\d{1,12}\.npz")
+KEPT = "kept"  # the folder of snapshots that people keep
+_SNAPSHOT = re.compile(rf"({KEPT}/)?snapshot_iter_\d{{1,12}}\.npz", re.ASCII)
 _NAMED = (
     *("best.safetensors", "report.html", "config.json", "recipe.toml", "status.json", "data.json"),
     *("int8.safetensors", "model.onnx", "deploy.safetensors", "scores.json", "verdicts.jsonl"),
@@ -43,14 +44,23 @@ def run_file(folder: pathlib.Path, name: str) -> pathlib.Path | None:
 
 def run_files(folder: pathlib.Path) -> list[tuple[str, int]]:
     """(name, bytes) of the files that may be had: the best model and the report first, snapshots by iteration."""
-    snapshots = [path.name for path in folder.glob("snapshot_iter_*.npz")]
     found = []
-    for name in (*_NAMED, *sorted(snapshots, key=lambda each: (len(each), each))):
+    for name in (*_NAMED, *run_snapshots(folder)):
         path = run_file(folder, name)
         if path is not None:
             with contextlib.suppress(OSError):  # a training replaces its snapshots
                 found.append((name, path.stat().st_size))
     return found
+
+
+def run_snapshots(folder: pathlib.Path) -> list[str]:
+    """Names of the snapshots by iteration, such as "snapshot_iter_8.npz", or "kept/snapshot_iter_4.npz" of one that the
+    training has removed.
+    """
+    found = {path.name: f"{KEPT}/{path.name}" for path in folder.glob(f"{KEPT}/snapshot_iter_*.npz")}
+    found |= {path.name: path.name for path in folder.glob("snapshot_iter_*.npz")}
+    names = [found[name] for name in sorted(found, key=lambda each: (len(each), each))]
+    return [name for name in names if run_file(folder, name) is not None]
 
 
 def run_images(folder: pathlib.Path) -> list[str]:

@@ -24,11 +24,7 @@ class ScoreTable:
 
 def score_table(rows: Sequence[Row], data: dict[str, Any], best_key: str | None, best_is: str) -> ScoreTable | None:
     """The table of a run; None without scores by class. rows: of metrics.jsonl; data: of data.json"""
-    part = data.get("val") or data.get("train")
-    names = part.get("label_names") if isinstance(part, dict) else None
-    if not isinstance(names, list) or not names:
-        return None
-    found = class_scores(keys_of(rows), [str(name) for name in names])
+    found = class_scores(keys_of(rows), classes_of(data))
     if not found.keys:
         return None
     validated = [row for row in rows if any(row.get(key) is not None for key in found.all_keys)]
@@ -43,6 +39,13 @@ def score_table(rows: Sequence[Row], data: dict[str, Any], best_key: str | None,
     ]
     lines.sort(key=lambda line: (line[1][0] is None, -(line[1][0] or 0.0), line[0]))
     return ScoreTable(columns, tuple(lines))
+
+
+def classes_of(data: dict[str, Any]) -> list[str]:
+    """The names of the classes in data.json; [] if there are none."""
+    part = data.get("val") or data.get("train")
+    names = part.get("label_names") if isinstance(part, dict) else None
+    return [str(name) for name in names] if isinstance(names, list) else []
 
 
 def score_name(key: str) -> str:

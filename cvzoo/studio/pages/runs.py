@@ -11,6 +11,7 @@ from cvzoo.studio.api.actions import possible_actions
 from cvzoo.studio.api.found_run import FoundRun
 from cvzoo.studio.api.jobs import matching, repetition_of
 from cvzoo.studio.api.queue import queue_of
+from cvzoo.studio.api.snapshots import snapshots_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.compare import differences
@@ -105,6 +106,7 @@ def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
     values = _facts(studio_of(request), run) | {
         "images": [name for name in images if not _is_prediction(name)],
         "predictions": [name for name in images if _is_prediction(name)],
+        **_snapshots(run),
         "has_report": run_file(run.folder, "report.html") is not None,
         "settings": _settings(read_json_object(run.folder / CONFIG)),
         "about": None if job is None else {"name": job.name, "notes": job.notes, "tags": ", ".join(job.tags)},
@@ -126,8 +128,8 @@ def job_log(request: Request, run: FoundRun, _: Reader) -> Response:
 
 @router.get("/jobs/{job}/tables")
 def job_tables(request: Request, run: FoundRun, _: Reader) -> Response:
-    """The scores by class, the last rows of the log, and the files."""
-    return render(request, "job_tables.html", values=_facts(studio_of(request), run))
+    """The scores by class, the last rows of the log, the snapshots, and the files."""
+    return render(request, "job_tables.html", values=_facts(studio_of(request), run) | _snapshots(run))
 
 
 @router.get("/compare")
@@ -160,6 +162,12 @@ def _tour(request: Request, studio: Studio, records: list[RunRecord]) -> list[St
 
 def _is_prediction(name: str) -> bool:
     return name.startswith(("images/predictions", "samples/"))
+
+
+def _snapshots(run: RunRecord) -> dict[str, Any]:
+    found = snapshots_of(run)
+    keys = [run.best_key, "main/loss", "validation_loss/main/loss"]
+    return {"snapshots": found, "snapshot_keys": [key for key in keys if any(key in each.scores for each in found)]}
 
 
 def _facts(studio: Studio, run: RunRecord) -> dict[str, Any]:

@@ -123,7 +123,11 @@ function tellOld(error) {
 async function replace(id, path) {
   try {
     const response = await ask(`/jobs/${page.dataset.job}/${path}`, { headers: { accept: "text/html" } });
-    document.getElementById(id).innerHTML = await response.text();
+    const text = await response.text();
+    const holder = document.getElementById(id);
+    const focused = holder.contains(document.activeElement) ? document.activeElement.id : "";
+    holder.innerHTML = text;
+    if (focused) document.getElementById(focused)?.focus();
     tellAway("");
   } catch (error) {
     tellOld(error);
