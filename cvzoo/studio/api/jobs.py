@@ -1,6 +1,7 @@
 """Runs: the list, one of them, its curves, events and files."""
 
 import os
+import urllib.parse
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
@@ -9,6 +10,7 @@ from fastapi.responses import FileResponse, Response, StreamingResponse
 from cvzoo.studio.access.who import Reader, identity_of
 from cvzoo.studio.api.found_run import FoundRun
 from cvzoo.studio.events.stream import run_events
+from cvzoo.studio.jobs.archive import archive
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.copies import comparison
 from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves, usage_curves
@@ -136,6 +138,16 @@ async def get_events(
     return StreamingResponse(events, media_type="text/event-stream")
 
 
+@router.get("/jobs/{job}/archive")
+def get_archive(run: FoundRun, _: Reader) -> StreamingResponse:
+    """All files of /files as one tar file."""
+    name = _folder_name(run)
+    disposition = f"attachment; filename*=utf-8''{urllib.parse.quote(name)}.tar"
+    return StreamingResponse(
+        archive(run.folder, name), media_type="application/x-tar", headers={"content-disposition": disposition}
+    )
+
+
 @router.get("/jobs/{job}/files/{name:path}")
 def get_file(run: FoundRun, _: Reader, name: str, download: bool = False) -> Response:
     """A file of the run; models, snapshots and JSON are attachments unless they are shown as text."""
@@ -149,8 +161,7 @@ def get_file(run: FoundRun, _: Reader, name: str, download: bool = False) -> Res
     elif kind == "image/jpeg" and not _is_jpeg(path):
         raise Problem(404, "the file is no JPEG image")
     as_attachment = download or kind == "application/octet-stream"
-    folder = os.fsencode(run.folder.name).decode("utf-8", "replace")
-    short = f"{folder}-{path.name}" if as_attachment else None
+    short = f"{_folder_name(run)}-{path.name}" if as_attachment else None
     return FileResponse(path, media_type=kind, headers=headers, filename=short)
 
 
@@ -163,6 +174,10 @@ def matching(records: list[RunRecord], state: str, text: str) -> list[RunRecord]
         if (not state or each.state == state)
         and all(word in " ".join((each.name, each.recipe, each.data, *each.tags)).casefold() for word in words)
     ]
+
+
+def _folder_name(run: RunRecord) -> str:
+    return os.fsencode(run.folder.name).decode("utf-8", "replace")
 
 
 def _is_jpeg(path: Any) -> bool:
