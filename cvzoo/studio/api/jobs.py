@@ -14,7 +14,7 @@ from cvzoo.studio.jobs.archive import archive
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.copies import comparison
 from cvzoo.studio.jobs.curves import Offsets, parse_offsets, read_curves, usage_curves
-from cvzoo.studio.jobs.files import media_type, run_file, run_files, run_images
+from cvzoo.studio.jobs.files import media_type, run_file, run_files, run_images, run_samples
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.job_log import MAX_READ, read_log
 from cvzoo.studio.jobs.json_file import read_json_object
@@ -136,6 +136,16 @@ async def get_events(
         raise Problem(400, "the offsets are malformed", expected="those of /metrics or of an event's id")
     events = run_events(studio_of(request), run, start, lambda: identity_of(request) is not None, once=once)
     return StreamingResponse(events, media_type="text/event-stream")
+
+
+@router.get("/jobs/{job}/samples")
+def get_samples(run: FoundRun, _: Reader) -> Response:
+    """The images with predictions on the same validation images by epoch, `epoch` null of the newest ones, and the
+    address of each.
+    """
+    path = f"/api/v1/jobs/{run.id}/files"
+    items = [{"epoch": epoch, "name": name, "href": f"{path}/{name}"} for epoch, name in run_samples(run.folder)]
+    return JSONText({"items": items})
 
 
 @router.get("/jobs/{job}/archive")

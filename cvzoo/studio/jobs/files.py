@@ -18,7 +18,7 @@ _TYPES = {
     ".onnx": "application/octet-stream",
     ".html": "text/html; charset=utf-8",
 }
-_IMAGE = re.compile(r"images/[\w-]{1,60}\.jpg|samples/epoch_\d{1,9}\.jpg", re.ASCII)
+_IMAGE = re.compile(r"images/[\w-]{1,60}\.jpg|samples/epoch_(\d{1,9})\.jpg", re.ASCII)
 KEPT = "kept"  # the folder of snapshots that people keep
 _SNAPSHOT = re.compile(rf"({KEPT}/)?snapshot_iter_\d{{1,12}}\.npz", re.ASCII)
 _NAMED = (
@@ -69,3 +69,14 @@ def run_images(folder: pathlib.Path) -> list[str]:
         path.relative_to(folder).as_posix() for part in ("images", "samples") for path in folder.glob(f"{part}/*.jpg")
     ]
     return sorted((name for name in names if run_file(folder, name) is not None), key=lambda name: (len(name), name))
+
+
+def run_samples(folder: pathlib.Path) -> list[tuple[int | None, str]]:
+    """(epoch, name) of the images with predictions by epoch; None of those that each epoch replaces, at the end."""
+    found = [(_IMAGE.fullmatch(name), name) for name in run_images(folder)]
+    samples = [
+        (int(match[1]) if match[1] else None, name)
+        for match, name in found
+        if match is not None and (match[1] or name.startswith("images/predictions"))
+    ]
+    return sorted(samples, key=lambda each: (each[0] is None, each))

@@ -16,7 +16,7 @@ from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.compare import differences
 from cvzoo.studio.jobs.copies import has_snapshot
-from cvzoo.studio.jobs.files import run_file, run_files, run_images
+from cvzoo.studio.jobs.files import run_file, run_files, run_images, run_samples
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
 from cvzoo.studio.jobs.json_file import read_json_object
@@ -102,10 +102,10 @@ def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
         files = run_files(run.folder) if isinstance(job.spec, PredictSpec) else []
         values = state_of(studio, job.id) | {"made": made, "source": source, "files": files}
         return render(request, "export.html", values=values)
-    images = run_images(run.folder)
+    predictions = [name for _, name in run_samples(run.folder)]
     values = _facts(studio_of(request), run) | {
-        "images": [name for name in images if not _is_prediction(name)],
-        "predictions": [name for name in images if _is_prediction(name)],
+        "images": [name for name in run_images(run.folder) if name not in predictions],
+        "predictions": predictions,
         **_snapshots(run),
         "has_report": run_file(run.folder, "report.html") is not None,
         "settings": _settings(read_json_object(run.folder / CONFIG)),
@@ -158,10 +158,6 @@ def _tour(request: Request, studio: Studio, records: list[RunRecord]) -> list[St
         return []
     steps = tour(studio)
     return [] if all(each.is_done for each in steps) else steps
-
-
-def _is_prediction(name: str) -> bool:
-    return name.startswith(("images/predictions", "samples/"))
 
 
 def _snapshots(run: RunRecord) -> dict[str, Any]:

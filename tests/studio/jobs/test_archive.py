@@ -1,4 +1,4 @@
-"""The files of a run as one tar file."""
+"""The files of a run as one tar file, and its sample predictions by epoch."""
 
 import io
 import tarfile
@@ -66,3 +66,10 @@ def test_what_is_removed_meanwhile_is_left_out(run):
     with tarfile.open(fileobj=io.BytesIO(first + b"".join(parts))) as file:
         assert "run/best.safetensors" in file.getnames()
         assert "run/snapshot_iter_8.npz" not in file.getnames()
+
+
+def test_sample_predictions_are_listed_by_epoch(browser, run, run_id):
+    items = browser.get(f"/api/v1/jobs/{run_id}/samples").json()["items"]
+    names = ["samples/epoch_2.jpg", "samples/epoch_10.jpg", "images/predictions.jpg"]
+    assert [(each["epoch"], each["name"]) for each in items] == list(zip([2, 10, None], names))
+    assert browser.get(items[0]["href"]).content == b"\xff\xd8\xff2"

@@ -305,14 +305,12 @@ function showSample() {
 
 async function refreshSamples() {
   if (!samples) return;
-  let files;
   try {
-    files = (await askJSON(base)).images ?? [];
+    names = (await askJSON(`${base}/samples`)).items.map((each) => each.name);
   } catch (error) {
     tellOld(error);
     return;
   }
-  names = files.filter((name) => /^(images\/predictions|samples\/)/.test(name));
   if (names.length === 1) samples.querySelector("img").src = `${base}/files/${names[0]}?${Date.now()}`;
   showSample();
 }
