@@ -15,6 +15,7 @@ from cvzoo.studio.access.idempotency import Idempotency
 from cvzoo.studio.api import (
     about,
     actions,
+    compare,
     copies,
     datasets,
     evaluations,
@@ -57,6 +58,7 @@ API: Sequence[APIRouter] = (
     health.router,
     jobs.router,
     snapshots.router,
+    compare.router,
     copies.router,
     actions.router,
     about.router,

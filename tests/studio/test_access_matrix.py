@@ -46,7 +46,7 @@ TABLE = {
     GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
     GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log /api/v1/jobs/{job}/snapshots
-    GET /api/v1/jobs/{job}/archive /api/v1/jobs/{job}/samples
+    GET /api/v1/jobs/{job}/archive /api/v1/jobs/{job}/samples /api/v1/compare
     GET /models/{model} /models/{model}/network /try /versions/{version} /versions/{version}/diff
     HEAD /api/v1/uploads/{upload}
     OPTIONS /api/v1/uploads

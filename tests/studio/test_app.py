@@ -134,6 +134,19 @@ def test_two_runs_are_compared_by_what_differs(browser, studio):
     assert "batch_size" not in text
 
 
+def test_what_the_page_compares_is_had_by_rest(browser, studio):
+    ids = [each.id for each in studio.runs.records()]
+    found = browser.get("/api/v1/compare", params={"job": [*ids, ids[0]]}).json()
+    assert [each["id"] for each in found["runs"]] == ids
+    by_id = {each.id: "0.01" if each.name == "first" else "0.02" for each in studio.runs.records()}
+    assert found["settings"] == {"lr": [by_id[each] for each in ids]}
+    assert (found["data"], found["environment"], found["versions"]) == ({}, {}, [])
+    assert browser.get(found["runs"][0]["metrics"]).json()["series"]
+    assert browser.get("/api/v1/compare").json()["runs"] == []
+    assert browser.get("/api/v1/compare?job=wr_aaaaaaaaaaaaaaaa").status_code == 404
+    assert browser.get("/api/v1/compare", params={"job": ids[:1] * 9}).status_code == 422
+
+
 def test_the_server_imports_no_network_and_decodes_no_image():
     code = (
         "import sys, cvzoo.studio.serve; "

@@ -8,11 +8,11 @@ from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.who import Reader
 from cvzoo.studio.api.actions import possible_actions
+from cvzoo.studio.api.compare import MAX_COMPARED, Compared, compared_runs, version_differences
 from cvzoo.studio.api.found_run import FoundRun
 from cvzoo.studio.api.jobs import matching, repetition_of
 from cvzoo.studio.api.queue import queue_of
 from cvzoo.studio.api.snapshots import snapshots_of
-from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.compare import differences
 from cvzoo.studio.jobs.copies import has_snapshot
@@ -28,7 +28,6 @@ from cvzoo.studio.jobs.states import ENDED, LIVING
 from cvzoo.studio.pages.evaluations import state_of
 from cvzoo.studio.pages.render import may, render
 from cvzoo.studio.pages.tour import Step, tour
-from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import Studio, studio_of
 
 router = APIRouter(include_in_schema=False)
@@ -38,7 +37,6 @@ STATES = (
     *("draft", "queued", "starting", "running", "pausing", "stopping", "killing", "paused"),
     *("finished", "succeeded", "stopped", "failed", "killed", "unknown"),
 )
-MAX_COMPARED = 8
 
 
 @router.get("/")
@@ -133,22 +131,16 @@ def job_tables(request: Request, run: FoundRun, _: Reader) -> Response:
 
 
 @router.get("/compare")
-def compare(
-    request: Request, _: Reader, job: Annotated[list[str] | None, Query(max_length=MAX_COMPARED)] = None
-) -> Response:
+def compare(request: Request, _: Reader, job: Compared = None) -> Response:
     """Several runs: what differs, and their curves."""
-    runs = studio_of(request).runs
-    chosen: list[RunRecord] = []
-    for each in dict.fromkeys(job or []):
-        record = runs.record(each) if is_id(each, "wr") or is_id(each, "jb") else None
-        if record is None:
-            raise Problem(404, "there is no such run", hint="its folder may have been moved or deleted")
-        chosen.append(record)
-    values: dict[str, Any] = {"records": chosen, "others": runs.records(), "max": MAX_COMPARED}
+    studio = studio_of(request)
+    chosen = compared_runs(request, job)
+    values: dict[str, Any] = {"records": chosen, "others": studio.runs.records(), "max": MAX_COMPARED}
     values["compared"] = [
         {"id": each.id, "name": each.name, "n_epoch": each.n_epoch, "n_iteration": each.n_iteration} for each in chosen
     ]
     values["differences"] = differences(chosen) if len(chosen) > 1 else None
+    values["versions"] = version_differences(studio, chosen)
     return render(request, "compare.html", values=values)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from cvzoo.datasets.bbox_splits import bbox_splits
 from cvzoo.datasets.class_splits import class_splits
+from cvzoo.studio.jobs.spec import TrainSpec
 
 
 def new_version(browser, studio, work, dataset, name="first"):
@@ -53,6 +54,15 @@ def test_the_same_content_gives_the_same_version(browser, studio, work, dataset)
     assert found["classes"] == {"dog": {"deleted": 1}}
     browser.post(f"/api/v1/datasets/{dataset}:revert", json={"rev": 1})
     assert new_version(browser, studio, work, dataset, "as before")["id"] == first["id"]
+    specs = [TrainSpec("ssd300", data) for data in (first["data"], second["data"], second["data"], "voc:elsewhere")]
+    jobs = [studio.jobs.create(f"run {i}", spec, None).id for i, spec in enumerate(specs)]
+    compared = browser.get("/api/v1/compare", params={"job": jobs}).json()["versions"]
+    names = {key: {"id": each["id"], "name": each["name"]} for key, each in (("first", first), ("version", second))}
+    parts = {key: found[key] for key in ("images", "objects", "n_split", "classes")}
+    assert compared == [{"job": job, **names, **parts} for job in jobs[1:3]]
+    page = browser.get("/compare", params={"job": jobs}).text
+    assert f'<a href="/versions/{second["id"]}/diff?other={first["id"]}">to less</a>, of run 1' in page
+    assert "Versions of the data set" not in browser.get("/compare", params={"job": jobs[1:]}).text
 
 
 def test_a_version_needs_splits_and_no_open_error(browser, studio, work, tmp_path, write_coco):
