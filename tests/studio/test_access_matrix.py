@@ -23,6 +23,7 @@ ROUTES = sorted(
     for method in route.methods
 )
 SAFE = ("GET", "HEAD", "OPTIONS")
+PROCESSES = ("/events", "/recipes", "/recipes/{recipe}", "/jobs/new")  # streams, and questions to a process
 ROLES = ("viewer", "annotator", "trainer", "administrator")
 # who may ask for what: each route is listed, so that a new one is thought about; a line is a method and paths
 TABLE = {
@@ -46,7 +47,7 @@ TABLE = {
     GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
     GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log /api/v1/jobs/{job}/snapshots
-    GET /api/v1/jobs/{job}/archive /api/v1/jobs/{job}/samples /api/v1/compare
+    GET /api/v1/jobs/{job}/archive /api/v1/jobs/{job}/samples /api/v1/compare /api/v1/recipes/{recipe}
     GET /models/{model} /models/{model}/network /try /versions/{version} /versions/{version}/diff
     HEAD /api/v1/uploads/{upload}
     OPTIONS /api/v1/uploads
@@ -81,7 +82,7 @@ TABLE = {
     POST /models/{model}/delete
     PATCH /api/v1/models/{model}
     PUT /api/v1/models/{model}/aliases/{alias}
-    POST /api/v1/models /models/{model}/about
+    POST /api/v1/models /models/{model}/about /api/v1/recipes/{recipe}:preview
     POST /api/v1/evaluations /api/v1/jobs /api/v1/jobs/{job}:{action} /api/v1/models/{model}/exports
     POST /api/v1/models/{model}/predictions /api/v1/queue:reorder /evaluations /jobs/new /jobs/{job}/actions
     DELETE /api/v1/jobs/{job}
@@ -224,8 +225,8 @@ def test_each_role_may_do_what_the_table_says_and_nothing_more(stranger, studio,
     assert stranger.post("/open", data={"ticket": new_ticket(studio.engine, studio.clock, user)}).status_code == 303
     n_forbidden = 0
     for method, path in asked(ids):
-        if path.endswith(("/events", "/recipes", "/jobs/new")) or path == "/sign-out" or (method, path) in PUBLIC:
-            continue  # streams, and questions to a process
+        if path.endswith(PROCESSES) or path == "/sign-out" or (method, path) in PUBLIC:
+            continue
         answer = stranger.request(
             method, filled(path, ids), json={} if method not in SAFE else None, headers={"accept": "application/json"}
         )
@@ -249,8 +250,8 @@ def test_a_token_may_do_what_its_scope_and_its_user_may(stranger, studio, ids, r
     bearer = {"authorization": f"Bearer {new_token(studio.engine, 'mine', scope, 1, studio.clock, user)}"}
     seen = collections.Counter()
     for method, path in asked(ids):
-        if (method, path) in PUBLIC or path.endswith(("/events", "/recipes", "/jobs/new")) or path == "/sign-out":
-            continue  # streams, and questions to a process
+        if (method, path) in PUBLIC or path.endswith(PROCESSES) or path == "/sign-out":
+            continue
         body = {"name": "x", "new": "a" * 12, "role": "viewer"} if method not in SAFE else None
         answer = stranger.request(method, filled(path, ids), json=body, headers=bearer | {"accept": "application/json"})
         has_role = ROLES.index(role) >= ROLES.index(ROLE_OF[method, path])
@@ -273,8 +274,8 @@ def test_a_token_may_do_what_its_scope_and_its_user_may(stranger, studio, ids, r
 def test_a_session_is_never_refused_nor_does_a_route_fail(browser, studio, ids, monkeypatch):
     monkeypatch.setattr(studio.models.zoo, "members", list)
     for method, path in asked(ids):
-        if path.endswith(("/events", "/recipes", "/jobs/new")) or path == "/sign-out":
-            continue  # streams, and questions to a process; the last one would end the session
+        if path.endswith(PROCESSES) or path == "/sign-out":
+            continue  # the last one would end the session
         found = status(browser, method, filled(path, ids), {})
         assert found not in (401, 403) or (method, path) in PUBLIC, (method, path, found)
         assert found < 500, (method, path, found)

@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
@@ -15,7 +15,7 @@ from cvzoo.studio.access.who import Reader, Trainer, require_owner
 from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.jobs.job import PRIORITIES, USUAL, Job, Relation
-from cvzoo.studio.jobs.recipe_helper import check, recipes
+from cvzoo.studio.jobs.recipe_helper import check, preview, recipes
 from cvzoo.studio.jobs.spec import Spec, TrainSpec
 from cvzoo.studio.jobs.states import LIVING, allowed
 from cvzoo.studio.problems import Problem
@@ -25,18 +25,24 @@ router = APIRouter(tags=["jobs"])
 Action: TypeAlias = Literal["start", "pause", "resume", "stop", "kill", "retry", "hold", "release", "dump"]
 _Short: TypeAlias = Annotated[str, Field(max_length=200)]
 _Long: TypeAlias = Annotated[str, Field(max_length=2000)]
+_Name: TypeAlias = Annotated[str, Path(max_length=200)]
 
 
-class NewJob(BaseModel):
-    """A training. settings: name -> text, as KEY=VALUE of `cvzoo train`, those that differ from the recipe's
+class Values(BaseModel):
+    """Of a training. settings: name -> text, as KEY=VALUE of `cvzoo train`, those that differ from the recipe's"""
+
+    data: _Long
+    settings: Annotated[dict[_Short, _Long], Field(max_length=300)] = {}
+
+
+class NewJob(Values):
+    """A training.
 
     start: false of a draft, which is saved as it is, and checked when it is started; priority: 0 to 9, 9 comes first
     """
 
     recipe: _Short
-    data: _Long
     name: _Short = ""
-    settings: Annotated[dict[_Short, _Long], Field(max_length=300)] = {}
     start: bool = True
     priority: Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[-1])] = USUAL
 
@@ -45,6 +51,35 @@ class NewJob(BaseModel):
 def list_recipes(_: Reader) -> dict[str, Any]:
     """The recipes, with the help, unit, default and expected values of each setting."""
     return {"items": list(recipes().values())}
+
+
+@router.get("/recipes/{recipe}")
+def get_recipe(recipe: _Name, _: Reader) -> dict[str, Any]:
+    """One of the recipes."""
+    return found_recipe(recipe)
+
+
+@router.post("/recipes/{recipe}:preview")
+def preview_recipe(request: Request, recipe: _Name, body: Values, who: Trainer) -> dict[str, Any]:
+    """What a training with these values would do, which is not started: `rates`, pairs of update and learning rate;
+    `n_update`; `reach` of the anchors, null of networks without; `sheet`, a JPEG as base64 of the first images after
+    augmentation. 422 with `fields` if a setting or the data are wrong.
+    """
+    found_recipe(recipe)
+    require_data(request, who, body.data)
+    answer = preview(recipe, body.data, body.settings)
+    if answer["fields"]:
+        raise _wrong(answer["fields"])
+    found: dict[str, Any] = answer["preview"]
+    return found
+
+
+def found_recipe(name: str) -> dict[str, Any]:
+    """The recipe. Raises Problem 404."""
+    found = recipes().get(name)
+    if found is None:
+        raise Problem(404, "there is no such recipe", hint="GET /api/v1/recipes lists them")
+    return found
 
 
 @router.post("/jobs", status_code=201)
@@ -75,7 +110,11 @@ def check_spec(request: Request, spec: TrainSpec, who: Identity) -> None:
     require_data(request, who, spec.data)
     wrong = check(spec.recipe, spec.data, dict(spec.settings))
     if wrong:
-        raise Problem(422, "the training cannot be started with these values", fields=wrong)
+        raise _wrong(wrong)
+
+
+def _wrong(fields: dict[str, str]) -> Problem:
+    return Problem(422, "the training cannot be started with these values", fields=fields)
 
 
 def require_place(studio: Studio, user: str | None) -> None:

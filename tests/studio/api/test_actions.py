@@ -9,6 +9,7 @@ from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token
 from cvzoo.studio.access.users import add_user
+from cvzoo.studio.api import actions
 from cvzoo.studio.jobs import recipe_helper
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.pages import new_training
@@ -152,6 +153,25 @@ def test_the_form_shows_a_preview_and_keeps_what_was_typed(browser, asked, studi
     answer = browser.post("/jobs/new", data=form)
     assert answer.status_code == 422
     assert "lr is invalid" in answer.text
+    assert studio.jobs.all() == []
+
+
+def test_a_preview_is_had_by_rest(browser, asked, studio, monkeypatch):
+    told = []
+
+    def preview(*values):
+        told.append(values)
+        return {"fields": {"lr": "lr is invalid"}} if values[2].get("lr") == "x" else {"fields": {}, "preview": PREVIEW}
+
+    monkeypatch.setattr(actions, "preview", preview)
+    path, body = "/api/v1/recipes/ssd300:preview", {"data": "voc:shapes", "settings": {"lr": "0.1"}}
+    assert browser.post(path, json=body).json() == PREVIEW
+    assert told == [("ssd300", "voc:shapes", {"lr": "0.1"})]
+    refused = browser.post(path, json=body | {"settings": {"lr": "x"}})
+    assert (refused.status_code, refused.json()["fields"]) == (422, {"lr": "lr is invalid"})
+    assert browser.post("/api/v1/recipes/none:preview", json=body).status_code == 404
+    assert browser.get("/api/v1/recipes/ssd300").json() == RECIPE
+    assert browser.get("/api/v1/recipes/none").status_code == 404
     assert studio.jobs.all() == []
 
 
