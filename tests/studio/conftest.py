@@ -103,6 +103,16 @@ def without_waiting_for_the_disk(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda file: None)
 
 
+@pytest.fixture(autouse=True)
+def without_waiting_for_a_retry(monkeypatch):
+    """A job whose attempt was lost is started again at once; the value is how long it would wait without this."""
+    from cvzoo.studio.jobs import retry
+
+    back_off = retry.BACK_OFF_S
+    monkeypatch.setattr(retry, "BACK_OFF_S", (0,))
+    return back_off
+
+
 @pytest.fixture(scope="session")
 def zoo_of_the_command_line():
     """[] or [what `cvzoo models --json` lists], which takes a second."""

@@ -25,6 +25,7 @@ from cvzoo.studio.jobs.job import Job, Jobs
 from cvzoo.studio.jobs.json_file import open_regular, read_json_object
 from cvzoo.studio.jobs.orphans import kill_orphans
 from cvzoo.studio.jobs.outcomes import End, Outcome, Word, judge
+from cvzoo.studio.jobs.retry import rest_of
 from cvzoo.studio.jobs.rows import last_rows
 from cvzoo.studio.jobs.run_record import CONFIG, ITERATIONS, LIVE, number
 from cvzoo.studio.jobs.run_state import is_locked
@@ -114,13 +115,16 @@ class Conductor:
                 except Exception as error:
                     errors.append(error)
             busy = {lane_of(job.spec) for job in self._jobs.living()}
-            waits = self._reasons(self._jobs.queued(), free)
+            now = self._jobs.now
+            waits = self._reasons(self._jobs.queued(), free, now)
             try:
                 self._wait(waits)
             except Exception as error:  # the database may be on that disk
                 errors.append(error)
             for job in self._jobs.queued():
                 lane = lane_of(job.spec)
+                if job.id in waits and waits[job.id][1] and waits[job.id][1] == rest_of(job, now):
+                    busy.add(lane)  # it keeps its turn
                 if job.id in waits and not waits[job.id][1] and self._use is not None:
                     # with those that were started just now
                     waits[job.id] = job, self._use.reasons([job], self._jobs.living()).get(job.id, "")
@@ -150,13 +154,12 @@ class Conductor:
             self._disk = now, shutil.disk_usage(self._place.runs).free
         return self._disk[1]
 
-    def _reasons(self, queued: list[Job], free: int) -> dict[str, tuple[Job, str]]:
-        """Why each queued job is not started even if it is its turn, "" if it is."""
+    def _reasons(self, queued: list[Job], free: int, now: int) -> dict[str, tuple[Job, str]]:
+        """Why each queued job is not started even if it is its turn, "" if it is. now: as of `rest_of`"""
         holder = self._jobs.queue_held_by if queued else None
         over = {} if self._use is None else self._use.reasons(queued, self._jobs.living())
         found = {}
         for job in queued:
-            why = ""
             if free < MIN_FREE:
                 why = f"Waits: {_room(free)}, and {MIN_FREE / 1e9:.1f} GB are needed to start a job."
             elif job.is_held:
@@ -165,6 +168,8 @@ class Conductor:
                 why = f"Waits: {holder} holds the whole queue."
             elif job.id in over:
                 why = over[job.id]
+            else:
+                why = rest_of(job, now)
             found[job.id] = job, why
         return found
 

@@ -183,6 +183,11 @@ class Jobs:
         return self._change(job, {"is_held": is_held, **detail})
 
     @property
+    def now(self) -> int:
+        """The time by the clock of the studio, as that of the jobs' changes."""
+        return self._clock()
+
+    @property
     def queue_held_by(self) -> str | None:
         """The user who held the whole queue; None if it runs."""
         found = read_setting(self._engine, _HOLD)

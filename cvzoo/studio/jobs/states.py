@@ -10,7 +10,7 @@ JobState: TypeAlias = Literal[_Waiting, _Living, _Ended]
 Event: TypeAlias = Literal["start", "admit", "begin", "pause", "resume", "stop", "kill", "retry", "exit", "lose"]
 LIVING: tuple[JobState, ...] = get_args(_Living)
 ENDED: tuple[JobState, ...] = get_args(_Ended)
-MAX_LOST = 3  # attempts without progress
+MAX_LOST = 4  # attempts without progress: it is started again three times
 # what people ask for, and the state after it
 _ASKED: dict[tuple[JobState, Event], JobState] = {
     ("draft", "start"): "queued",
@@ -91,4 +91,4 @@ def _ended(state: JobState, facts: Facts, *, is_lost: bool) -> tuple[JobState, s
         return "failed", why
     if facts.n_lost + 1 < MAX_LOST:
         return "queued", f"{why} It is started again from its last snapshot."
-    return "failed", f"{why} It was the {MAX_LOST}rd time without progress. {facts.reason}".strip()
+    return "failed", f"{why} It was the {MAX_LOST}th time without progress. {facts.reason}".strip()
