@@ -1,5 +1,6 @@
 """Annotations as JSON, to and from the representation that all layouts share."""
 
+import dataclasses
 import math
 import secrets
 from typing import Any
@@ -47,6 +48,17 @@ def image_from_json(row: dict[str, Any], path: Any) -> AnnotatedImage:
     splits = (row["split"],) if row["split"] else ()
     extra = row["extra"] | {"id": row["ordinal"] + 1}  # readers of COCO's files sort by it
     return AnnotatedImage(row["name"], path, None, size, splits, objects, extra)
+
+
+def in_coco(image: AnnotatedImage) -> AnnotatedImage:
+    """The image, whose boxes have the values that COCO's files would have: x, y, width and height."""
+    objects = []
+    for each in image.objects:
+        if each.bbox is not None:
+            y_min, x_min, y_max, x_max = each.bbox
+            each = dataclasses.replace(each, written=(x_min, y_min, x_max - x_min, y_max - y_min))
+        objects.append(each)
+    return dataclasses.replace(image, objects=tuple(objects))
 
 
 def new_object_id() -> str:

@@ -30,7 +30,7 @@ from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.doctor.image_facts import HASH_SIDE, LOOK_SIDE, ImageFacts
 from cvzoo.datasets.doctor.near_duplicates import is_near, near_fingerprints
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
-from cvzoo.studio.data.labels import image_from_json
+from cvzoo.studio.data.labels import image_from_json, in_coco
 from cvzoo.studio.photos.imaging import read_facts
 from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.worker.kept_looks import Kept, Look, key_of, read_kept, stamp_of, write_kept
@@ -123,7 +123,7 @@ class _Check:
                 found.append(Finding(Fault.CLASS_MISSING, "the image has no class", image.name))
         else:
             size = annotation_size(image, facts)
-            fault, edges = image_fault(image, size, self._kind), edge_counts(image, size)
+            fault, edges = image_fault(in_coco(image), size, self._kind), edge_counts(image, size)
             found += check_boxes(image, size, last_pixel=0, skip_outside=is_explained, ignore=self._whole)
             found += check_masks(image, size)
         if facts.fingerprint is not None and facts.look is not None:

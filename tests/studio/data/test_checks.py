@@ -76,3 +76,12 @@ def test_a_task_that_an_older_server_left_is_done(browser, studio, work, dataset
     (folder / "order.json").write_text(json.dumps(order))
     work(studio)
     assert studio.data.tasks.open() == []
+
+
+def test_a_box_that_exceeds_its_image_is_not_taken_for_two_corners(browser, studio, work, dataset, path):
+    item = browser.get(f"{path}/images/0").json()
+    box = item["labels"][0] | {"box": [30, 45, 70, 60]}  # of 60 x 80 pixels; y before x
+    body = {"edit_id": "an-edit-1", "base": 1, "objects": [box]}
+    assert browser.put(f"{path}/images/0/labels", json=body).status_code == 200
+    check(studio, work, dataset, 2)
+    assert kinds(browser, path) == {"box-outside"}
