@@ -171,7 +171,7 @@ class _Sweep:
         for start in range(0, len(wanted), _AT_ONCE):
             part = wanted[start : start + _AT_ONCE]
             with self._alone() as connection:
-                if _open_tasks(connection, "import"):
+                if _open_tasks(connection, "import", "add"):
                     self.kept = "images stay while data are imported"
                     break
                 used = set(connection.scalars(self._used().where(ITEM.c.sha256.in_(part))))
@@ -253,9 +253,10 @@ class _Sweep:
         return n_byte
 
 
-def _open_tasks(connection: Connection, kind: str = "") -> set[str]:
+def _open_tasks(connection: Connection, *kinds: str) -> set[str]:
+    """The identifiers of tasks that are not done. kinds: all without any"""
     query: Any = select(TASK.c.id).where(TASK.c.state.in_(("queued", "running")))
-    return set(connection.scalars(query if not kind else query.where(TASK.c.kind == kind)))
+    return set(connection.scalars(query if not kinds else query.where(TASK.c.kind.in_(kinds))))
 
 
 def _folder_of(place: Place, thing: str) -> pathlib.Path:

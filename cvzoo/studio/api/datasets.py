@@ -9,12 +9,11 @@ from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Annotator, Reader, require_owner
 from cvzoo.studio.api.found_dataset import FoundDataset
-from cvzoo.studio.api.named_data import require_data
+from cvzoo.studio.api.sources import known_source
 from cvzoo.studio.data.classes import class_changes, colors_of
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.overview import overview_of
 from cvzoo.studio.data.split import apply_split, planned_split
-from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
@@ -94,7 +93,8 @@ def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
     """One data set, with the numbers of images and objects by class and by split, and the work on it."""
     data = studio_of(request).data
     tasks = [{"kind": each.kind, **data.tasks.progress(each)} for each in data.tasks.open(dataset.id)]
-    more = {"n_open_error": data.findings.n_open_error(dataset.id), "tasks": tasks}
+    more: dict[str, Any] = {"n_open_error": data.findings.n_open_error(dataset.id), "tasks": tasks}
+    more["add_error"] = data.tasks.failure("add", dataset.id)
     return dataset.to_json() | data.datasets.counts(dataset.id) | more
 
 
@@ -238,20 +238,9 @@ def new_dataset(request: Request, name: str, source: Source, who: Identity) -> D
     data = studio_of(request).data
     if sum(value is not None for value in (source.uploads, source.spec, source.sample)) != 1:
         raise Problem(422, "the source is not one of uploads, spec and sample", fields={"source": "choose one"})
-    if source.spec is not None:
-        require_data(request, who, source.spec)
-    tree: dict[str, Any] = {"spec": source.spec} if source.spec is not None else {"sample": source.sample}
-    if source.uploads is not None:
-        uploads = [data.uploads.get(each) if is_id(each, "up") else None for each in source.uploads]
-        known = [each for each in uploads if each is not None]
-        if len(known) != len(uploads) or not known:
-            raise Problem(404, "there is no such upload", hint="it may have been imported, or have expired")
-        late = [each.name for each in known if each.offset < each.size]
-        if late:
-            raise Problem(409, f"{late[0]} is not whole yet", hint="HEAD tells where the upload continues")
-        if not data.uploads.renew([each.id for each in known]):  # they expire no more before the import
-            raise Problem(404, "there is no such upload", hint="it may have been imported, or have expired")
-        tree = {"uploads": [{"id": each.id, "name": each.name} for each in known]}
+    tree: dict[str, Any] = {"sample": source.sample}
+    if source.sample is None:
+        tree = known_source(request, source.uploads, source.spec, who)
     dataset = data.datasets.create(name, tree, who.user)
     data.tasks.create("import", dataset.id)
     audit(request, who, "dataset.create", dataset.id, {"name": name})

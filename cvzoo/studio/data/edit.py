@@ -261,12 +261,14 @@ def close_items(connection: Connection, dataset: str, ordinals: Sequence[int], r
         connection.execute(update(table).where(mine).values(last_rev=rev))
 
 
-def insert_items(connection: Connection, dataset: str, rev: int, items: Sequence[Item]) -> None:
-    """Images that are valid from this revision on."""
+def insert_items(
+    connection: Connection, dataset: str, rev: int, items: Sequence[Item], *, until: int | None = None
+) -> None:
+    """Images that are valid from this revision on. until: before which one, None for now"""
     rows, classes = [], []
     for item in items:
         texts = {"labels": text_of(item.labels), "extra": json.dumps(item.extra), "n_object": len(item.labels)}
-        where = {"dataset": dataset, "ordinal": item.ordinal, "first_rev": rev, "last_rev": None}
+        where = {"dataset": dataset, "ordinal": item.ordinal, "first_rev": rev, "last_rev": until}
         file = {"name": item.name, "sha256": item.sha256, "height": item.height, "width": item.width}
         work = {"tags": tags_text(item.tags), "stage": item.stage, "assignee": item.assignee}
         rows.append(where | file | {"split": item.split} | texts | work)

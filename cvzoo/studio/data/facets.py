@@ -5,6 +5,7 @@ Counting 100,000 images anew takes most of a second, and pages show the numbers 
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from sqlalchemy import Connection, delete, insert, literal, select
 from sqlalchemy.dialects.sqlite import insert as insert_or_update
@@ -49,10 +50,17 @@ def change_facets(
         for key in sorted(images)
         if images[key] or objects[key]
     ]
-    if rows:
-        query = insert_or_update(FACET)
-        sums = {name: FACET.c[name] + query.excluded[name] for name in ("n_image", "n_object")}
-        connection.execute(query.on_conflict_do_update(index_elements=["dataset", "kind", "name"], set_=sums), rows)
+    _add(connection, rows)
+
+
+def count_revision(connection: Connection, dataset: str, rev: int) -> None:
+    """Adds the images that are valid from a revision on, which have no tags yet."""
+    rows = []
+    for kind, table, name, n in COLUMNS:
+        mine = (table.c.dataset == dataset) & (table.c.first_rev == rev)
+        for row in connection.execute(select(name, func.count(), func.sum(n)).where(mine).group_by(name)):
+            rows.append({"dataset": dataset, "kind": kind, "name": row[0], "n_image": row[1], "n_object": row[2]})
+    _add(connection, rows)
 
 
 def recount_facets(connection: Connection, dataset: str) -> None:
@@ -63,3 +71,10 @@ def recount_facets(connection: Connection, dataset: str) -> None:
         mine = (table.c.dataset == dataset) & table.c.last_rev.is_(None)
         counted = select(literal(dataset), literal(kind), name, func.count(), func.sum(n)).where(mine).group_by(name)
         connection.execute(insert(FACET).from_select(names, counted))
+
+
+def _add(connection: Connection, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        query = insert_or_update(FACET)
+        sums = {name: FACET.c[name] + query.excluded[name] for name in ("n_image", "n_object")}
+        connection.execute(query.on_conflict_do_update(index_elements=["dataset", "kind", "name"], set_=sums), rows)

@@ -134,6 +134,16 @@ def take_in_findings(engine: Engine, dataset: str, path: pathlib.Path, now: int)
             connection.execute(delete(FINDING).where(mine, FINDING.c.digest.in_(gone[start : start + _AT_ONCE])))
 
 
+def add_findings(connection: Connection, dataset: str, path: pathlib.Path, now: int) -> None:
+    """Takes in the findings of files that were added; those that are known stay. path: as of `take_in_findings`"""
+    known = set(connection.scalars(select(FINDING.c.digest).where(FINDING.c.dataset == dataset)))
+    with open(path, encoding="utf-8") as lines:
+        new = dict(line.split(" ", 1) for line in lines)
+    rows = [_row_of(json.loads(text), dataset, now) for digest, text in new.items() if digest not in known]
+    if rows:
+        connection.execute(insert(FINDING), rows)
+
+
 def _insert(engine: Engine, rows: list[dict[str, Any]]) -> None:
     if rows:
         with writing(engine) as connection:

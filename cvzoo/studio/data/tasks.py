@@ -1,4 +1,4 @@
-"""Work on data sets that processes of their own do: imports, checks and versions.
+"""Work on data sets that processes of their own do: imports, additions, checks, versions and archives of them.
 
 Each step follows from the task's state and its files alone, so that a server that was killed does the same again.
 """
@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, select, update
+from sqlalchemy import Connection, Engine, func, insert, literal_column, select, update
 
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.additions import order_of_addition, take_in_addition, uploads_of
 from cvzoo.studio.data.datasets import Dataset, Datasets, classes_at
 from cvzoo.studio.data.findings import Findings, take_in_findings
 from cvzoo.studio.data.items import Items
@@ -44,12 +45,19 @@ _QUIET_MS = 3000  # without an edit, after which a data set is checked again
 ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED, FINDINGS = (
     *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl", "started", "findings.jsonl"),
 )
+ASKED = "asked.json"  # what was asked for, which no row says
+_OF_REVISION = ("check", "version")  # kinds that look at all images of a revision
+_OPEN = ("queued", "running")
+_BUSY = {
+    "add": "other images are being added to the data set",
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A row of the table. kind: "import", "check", "version", or "propose", which waits for the job that predicts
+    """A row of the table.
 
+    kind: "import", "add", "check", "version", "layout", or "propose", which waits for the job that predicts
     subject: the version, or the job; detail: why it failed
 
     n_try: processes that ended without a result since the last progress; reached: images that were done then
@@ -95,13 +103,41 @@ class Tasks:
             connection.execute(insert(TASK).values(**row))
         return str(row["id"])
 
+    def ask(self, kind: str, dataset: str, rev: int, asked: dict[str, Any], subject: str = "") -> str:
+        """The identifier of a new task, of which a file says more than its row. asked: JSON
+
+        Raises Problem 409 while there is one of this kind for the same subject.
+        """
+        row = self._row(kind, dataset, rev, subject)
+        folder = self._place.task(row["id"])
+        folder.mkdir(mode=0o700)
+        with atomic_write(folder / ASKED) as file:  # before the row: without it, the folder is removed
+            file.write(json.dumps(asked).encode())
+        with writing(self._engine) as connection:
+            same = (TASK.c.dataset == dataset) & (TASK.c.kind == kind) & (TASK.c.subject == subject)
+            is_free = connection.execute(select(TASK.c.id).where(same, TASK.c.state.in_(_OPEN))).first() is None
+            if is_free:
+                connection.execute(insert(TASK).values(**row))
+        if not is_free:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise Problem(409, _BUSY[kind], hint="again when that has ended")
+        return str(row["id"])
+
+    def failure(self, kind: str, dataset: str, subject: str = "") -> str:
+        """Why the last task of this kind and subject failed; "" if it did not."""
+        same = (TASK.c.dataset == dataset) & (TASK.c.kind == kind) & (TASK.c.subject == subject)
+        query = select(TASK.c.state, TASK.c.detail).where(same)
+        with reading(self._engine) as connection:
+            row = connection.execute(query.order_by(literal_column("rowid").desc()).limit(1)).first()
+        return str(row.detail) if row is not None and row.state == "failed" else ""
+
     def _row(self, kind: str, dataset: str, rev: int = 0, subject: str = "") -> dict[str, Any]:
         row = {"id": new_id("tk"), "kind": kind, "dataset": dataset, "rev": rev, "subject": subject, "detail": ""}
         return row | {"state": "queued", "n_try": 0, "reached": 0, "created_at": self._clock()}
 
     def open(self, dataset: str | None = None) -> list[Task]:
         """Tasks that are not done, the oldest first."""
-        query = select(TASK).where(TASK.c.state.in_(("queued", "running"))).order_by(TASK.c.created_at, TASK.c.id)
+        query = select(TASK).where(TASK.c.state.in_(_OPEN)).order_by(TASK.c.created_at, TASK.c.id)
         if dataset is not None:
             query = query.where(TASK.c.dataset == dataset)
         with reading(self._engine) as connection:
@@ -205,7 +241,7 @@ class Tasks:
         with reading(self._engine) as connection:
             found = connection.execute(query).all()
         for row in found:
-            if all(task.kind == "propose" for task in self.open(row.id)):
+            if not any(task.kind in _OF_REVISION for task in self.open(row.id)):
                 self.create("check", row.id, row.head_rev)
 
     def _start(self, task: Task, folder: pathlib.Path) -> bool:
@@ -224,6 +260,9 @@ class Tasks:
         if known is not None and now - known.at < INTERVAL_S * 2**known.n:
             return False
         folder.mkdir(mode=0o700, exist_ok=True)
+        if task.kind in _BUSY and not (folder / ASKED).is_file():  # as after a database was restored
+            self._fail(task, "what was asked for is not known any more", may_pass=True)
+            return False
         try:
             self._write_order(task, folder)
         except OSError as error:
@@ -259,7 +298,9 @@ class Tasks:
         dataset = Datasets(self._engine, self._clock).get(task.dataset)
         if dataset is None or (folder / ORDER).is_file():
             return
-        source = {key: value for key, value in dataset.source.items() if key != "extra"}
+        is_addition = task.kind == "add"
+        given = read_json_object(folder / ASKED)["source"] if is_addition else dataset.source
+        source = {key: value for key, value in given.items() if key != "extra"}
         if "uploads" in source:
             ids = source["uploads"]
             source["uploads"] = [{"path": str(self._place.upload(each["id"])), "name": each["name"]} for each in ids]
@@ -276,10 +317,13 @@ class Tasks:
         if task.kind != "import":
             with reading(self._engine) as connection:
                 order["classes"] = classes_at(connection, task.dataset, task.rev)
-                findings = Findings(self._engine, self._clock)
-                order["waived"] = findings.waived(connection, task.dataset)
-                order["findings"] = findings.of_import(connection, task.dataset)
-                self._write_items(connection, task, folder)
+                if is_addition:
+                    order |= order_of_addition(connection, task.dataset, folder)
+                if task.kind in _OF_REVISION:
+                    findings = Findings(self._engine, self._clock)
+                    order["waived"] = findings.waived(connection, task.dataset)
+                    order["findings"] = findings.of_import(connection, task.dataset)
+                    self._write_items(connection, task, folder)
         if task.kind == "version":
             order["out"] = str(self._place.version(task.subject))
         with atomic_write(folder / ORDER) as file:
@@ -294,10 +338,13 @@ class Tasks:
         if "error" in result:
             self._fail(task, str(result["error"]), may_pass=result.get("may_pass") is True)
             return
+        if task.kind == "add":
+            self._end_addition(task, folder, result)
+            return
         if task.kind == "import":
             take_in_import(self._engine, self._clock, task.dataset, folder / ROWS, folder / FINDINGS, result)
         # an older check, which ended later than a newer one, tells nothing
-        is_newest = task.kind != "import" and task.rev >= self._checked_rev(task.dataset)
+        is_newest = task.kind in _OF_REVISION and task.rev >= self._checked_rev(task.dataset)
         if is_newest:
             take_in_findings(self._engine, task.dataset, folder / FINDINGS, self._clock())
         with writing(self._engine) as connection:
@@ -319,6 +366,19 @@ class Tasks:
         if task.n_try:  # processes of it were killed
             self._clean_parts()
 
+    def _end_addition(self, task: Task, folder: pathlib.Path, result: dict[str, Any]) -> None:
+        asked, files = read_json_object(folder / ASKED), (folder / ROWS, folder / FINDINGS)
+        try:
+            take_in_addition(self._engine, self._clock, task.id, task.dataset, *files, result, asked)
+        except Problem as problem:
+            self._fail(task, str(problem.detail), may_pass=False)
+            return
+        for each in uploads_of(asked):
+            drop_upload(self._engine, self._place, each)
+        shutil.rmtree(folder, ignore_errors=True)
+        if task.n_try:
+            self._clean_parts()
+
     def _checked_rev(self, dataset: str) -> int:
         with reading(self._engine) as connection:
             return int(connection.execute(select(DATASET.c.checked_rev).where(DATASET.c.id == dataset)).scalar_one())
@@ -335,9 +395,12 @@ class Tasks:
             if task.kind == "check":  # it would fail again, until the next edit
                 mine = DATASET.c.id == task.dataset
                 connection.execute(update(DATASET).where(mine).values(checked_rev=task.rev))
+        added = uploads_of(read_json_object(self._place.task(task.id) / ASKED)) if not may_pass else []
         shutil.rmtree(self._place.task(task.id), ignore_errors=True)
         if not may_pass:
             self._drop_uploads(task)
+        for each in added:
+            drop_upload(self._engine, self._place, each)
         self._clean_parts()
 
     def _drop_uploads(self, task: Task) -> None:

@@ -2,7 +2,6 @@
 
 import base64
 import itertools
-import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
@@ -11,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.studio.access.who import Annotator, Reader
+from cvzoo.studio.api.additions import Added, add_images
 from cvzoo.studio.api.datasets import (
     MAX_NOTES,
     MAX_SAMPLE,
@@ -23,6 +23,7 @@ from cvzoo.studio.api.datasets import (
     trash,
 )
 from cvzoo.studio.api.found_dataset import FoundDataset
+from cvzoo.studio.api.sources import source_words
 from cvzoo.studio.api.suggestions import Judged, NewProposals, accept, propose, refuse
 from cvzoo.studio.api.versions import new_version
 from cvzoo.studio.data.classes import class_changes, colors_of
@@ -124,6 +125,19 @@ def overview_part(
         "side": SIDE,
     }
     return render(request, "dataset_overview.html", values=values)
+
+
+@router.post("/data/{dataset}/add")
+def add_by_form(request: Request, dataset: FoundDataset, who: Annotator, spec: _Text = "") -> Response:
+    """Adds what is on this machine; uploads are sent by the page's script."""
+    try:
+        add_images(request, dataset, Added(spec=spec.strip()), who)
+    except ValidationError:
+        return _page(request, dataset, {"add_error": "the folder must be named, such as voc:FOLDER"})
+    except Problem as problem:
+        words = "; ".join(filter(None, (str(problem.detail), str(problem.more.get("hint") or ""))))
+        return _page(request, dataset, {"add_error": words, "add_spec": spec})
+    return RedirectResponse(f"/data/{dataset.id}", status_code=303)
 
 
 @router.post("/data/{dataset}/split")
@@ -314,6 +328,8 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "class_error": "",
         "about_error": "",
         "propose_error": "",
+        "add_error": "",
+        "add_spec": "",
         "propose": {"model": "", "score": 0.5},
     }
     counts = data.datasets.counts(dataset.id)
@@ -326,6 +342,7 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "class_changes": [],
         "class_rows": [{"old": name, "name": name, "color": colors[name]} for name in names],
         "tasks": tasks,
+        "add_failure": data.tasks.failure("add", dataset.id),
         "n_proposed": data.suggestions.counts(dataset.id).get("open", 0),
         "models": _own_models(request),
         "findings": data.findings.summary(dataset.id),
@@ -334,7 +351,7 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "revisions": data.datasets.revisions(dataset.id, None, _N_REVISION),
         "images": data.items.page(dataset.id, dataset.head_rev, Filter(), limit=12),
         "delete_error": "",
-        "source": _source_words(dataset),
+        "source": source_words(dataset.source),
     }
     return render(
         request, "dataset.html", status_code=422 if more and "preview" not in more else 200, values=values | more
@@ -346,12 +363,3 @@ def _own_models(request: Request) -> list[tuple[str, str]]:
     models = studio_of(request).models
     aliases = [(f"{ALIAS}{alias}", key) for alias, key in models.register.aliases().items()]
     return aliases + [(each.key, each.name) for each in models.own() if each.is_loadable]
-
-
-def _source_words(dataset: Dataset) -> str:
-    source = dataset.source
-    if "spec" in source:
-        return str(source["spec"])
-    if "sample" in source:
-        return f"{source['sample']} drawn receipts"
-    return ", ".join(str(each["name"]) for each in source.get("uploads", ())) or json.dumps(sorted(source))

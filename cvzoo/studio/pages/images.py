@@ -187,7 +187,7 @@ def findings(
         "kind": kind,
         "next": found[-1].id if len(found) == _N_FINDING else None,
         "n_open_error": data.findings.n_open_error(dataset.id),
-        "is_checking": any(task.kind != "propose" for task in data.tasks.open(dataset.id))
+        "is_checking": any(task.kind in ("check", "version") for task in data.tasks.open(dataset.id))
         or dataset.checked_rev < dataset.head_rev,
     }
     return render(request, "findings.html", values=values)

@@ -20,6 +20,7 @@ from typing import Any
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.worker.add_data import add_data
 from cvzoo.studio.worker.check_data import check_lines, write_findings
 from cvzoo.studio.worker.import_data import import_data
 from cvzoo.studio.worker.landlock import restrict
@@ -62,6 +63,10 @@ def _import(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) 
     return import_data(order, folder, progress)
 
 
+def _add(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
+    return add_data(order, folder, progress)
+
+
 def _check(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
     progress("checking")
     write_findings(folder / FINDINGS, check_lines(order, folder / ITEMS, progress))
@@ -72,7 +77,12 @@ def _version(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress)
     return make_version(order, folder / ITEMS, folder / FINDINGS, progress)
 
 
-_WORK: Mapping[str, _Work] = {"import": _import, "check": _check, "version": _version}
+_WORK: Mapping[str, _Work] = {
+    "import": _import,
+    "add": _add,
+    "check": _check,
+    "version": _version,
+}
 
 
 def _order_of(folder: pathlib.Path) -> dict[str, Any]:
@@ -91,7 +101,7 @@ def confine(folder_name: str) -> str:
     own = [str(folder), order["images"], *(str(pathlib.Path(each).parent) for each in written)]
     uploads = [each["path"] for each in order["source"].get("uploads", ())]
     # the folder of a specification may have links to others
-    is_elsewhere = order["kind"] == "import" and "spec" in order["source"]
+    is_elsewhere = order["kind"] in ("import", "add") and "spec" in order["source"]
     readable = None if is_elsewhere else [*program(), *own, *uploads]
     return restrict(
         readable=readable,

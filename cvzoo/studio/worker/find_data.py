@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pathlib
+from collections.abc import Collection
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import KINDS, DataSpec, parse_data_spec
@@ -29,9 +30,10 @@ class FoundData:
     annotated: AnnotatedSet
 
 
-def find_data(text: str) -> FoundData:
+def find_data(text: str, classes: Collection[str] = ()) -> FoundData:
     """The data set of a specification as `cvzoo train --data` has, or of a path, whose layout is recognized.
 
+    classes: names of folders that are known as classes, so that one of them alone is a class, too
     Raises ConfigError or DatasetError if there are no images.
     """
     kind, colon, rest = text.partition(":")
@@ -43,11 +45,11 @@ def find_data(text: str) -> FoundData:
     if not path.exists():
         raise ConfigError(f"{text}: there is no such folder", expected="voc:FOLDER, coco:FILE.json ... or a folder")
     if path.is_dir():
-        return _in_folder(path)
+        return _in_folder(path, classes)
     return _annotated(parse_data_spec(text))
 
 
-def _in_folder(path: pathlib.Path) -> FoundData:
+def _in_folder(path: pathlib.Path, classes: Collection[str]) -> FoundData:
     try:
         return _annotated(DataSpec("", path) if "," in path.name else parse_data_spec(path))
     except ConfigError:
@@ -61,7 +63,8 @@ def _in_folder(path: pathlib.Path) -> FoundData:
         return _annotated(DataSpec("labelme", path))
     if len(files) == 1 and images:
         return _annotated(DataSpec("coco", files[0]))
-    return (None if images else _class_folders(path, wanted=False)) or _loose(path)
+    is_known = any(each.name in classes for each in path.iterdir() if each.is_dir())
+    return (None if images else _class_folders(path, wanted=is_known)) or _loose(path)
 
 
 def _annotated(spec: DataSpec) -> FoundData:

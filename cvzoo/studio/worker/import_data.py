@@ -7,13 +7,13 @@ import os
 import pathlib
 import queue
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cvzoo.datasets.doctor.examine_dataset import examine_annotated_set
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.extract import extract
-from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.studio.data.edit import MAX_NAME
 from cvzoo.studio.data.items import item_line
@@ -47,10 +47,10 @@ _CORRECTED = (
         Fault.CROWD_MALFORMED,
     )
 )
-_Progress = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 
 
-class _Stored(NamedTuple):
+class StoredImage(NamedTuple):
     """An image that is in the store."""
 
     ordinal: int
@@ -58,49 +58,84 @@ class _Stored(NamedTuple):
     sha256: str
 
 
-def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: _Progress) -> dict[str, Any]:
+def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
     """{"task", "layout", "classes", "extra", "n", "findings"}; the rows are in FOLDER/rows.jsonl.
 
     order: "source", {"uploads": [{"path", "name"}]}, {"spec": ...} or {"sample": n}; "images", the store's folder
     Raises UnsafeFileError, FileFormatError, DatasetError, ConfigError or OSError, which say what was wrong.
     """
     progress("unpacking", 0, 0)
-    found = _found(order["source"], folder, progress)
+    found = found_in(order["source"], folder, progress)
     annotated = found.annotated
     store = ImageStore(pathlib.Path(order["images"]))
-    images = [image for image in annotated.images if image.path is not None]
+    images = images_of(found)
+    classes = checked_classes(annotated.used_names())
+    rows = write_rows(images, found.task, store, folder, progress)
+    progress("checking", 0, 0)
+    result = {"task": found.task, "layout": annotated.kind, "classes": classes, "n": len(rows)}
+    extra = categories_of(annotated)
+    checked = list(check_lines({**order, **result, "extra": extra}, folder / ROWS, progress))
+    write_findings(folder / FINDINGS, [*checked, *of_files(found, rows, store, checked)])
+    shutil.rmtree(folder / "unpacked", ignore_errors=True)
+    return result | {"extra": extra}
+
+
+def images_of(found: FoundData) -> list[AnnotatedImage]:
+    """The images that have files. Raises DatasetError for too many."""
+    images = [image for image in found.annotated.images if image.path is not None]
     if len(images) > MAX_FILES:
         raise DatasetError(f"the data set has {len(images)} images", expected=f"at most {MAX_FILES}")
-    classes: list[str] = _plain_tree(list(annotated.used_names()))
+    return images
+
+
+def checked_classes(names: Iterable[str]) -> list[str]:
+    """The names as databases can have them. Raises DatasetError for one that is too long."""
+    classes: list[str] = _plain_tree(list(names))
     longest = max(classes, key=len, default="")
     if len(longest) > MAX_NAME:
         raise DatasetError(
             f"the name of a class has {len(longest)} letters", expected=f"at most {MAX_NAME}", got=f"{longest[:40]} ..."
         )
+    return classes
+
+
+def categories_of(annotated: AnnotatedSet) -> dict[str, Any]:
+    """What only the layout has of the classes."""
+    extra: dict[str, Any] = _plain_tree({"categories": annotated.extra.get("categories", [])})
+    return extra
+
+
+def write_rows(
+    images: Sequence[AnnotatedImage],
+    task: str,
+    store: ImageStore,
+    folder: pathlib.Path,
+    progress: Progress,
+    *,
+    first: int = 0,
+) -> list[StoredImage]:
+    """The images, after they were stored, and FOLDER/rows.jsonl was written. first: number of the first one"""
     rows = []
     with open(folder / ROWS, "w", encoding="utf-8") as file:
-        for ordinal, (image, (sha256, size)) in enumerate(zip(images, _stored(images, store, progress))):
-            row = _plain_tree(_row(image, ordinal, sha256, size, found.task))
+        for ordinal, (image, (sha256, size)) in enumerate(zip(images, _stored(images, store, progress)), first):
+            row = _plain_tree(_row(image, ordinal, sha256, size, task))
             line = item_line(**row | {"labels": text_of(row["labels"]), "extra": json.dumps(row["extra"])})
             if len(line) > MAX_TEXT:
                 _check_texts(row)
             file.write(line)
-            rows.append(_Stored(ordinal, row["name"], sha256))
+            rows.append(StoredImage(ordinal, row["name"], sha256))
         store.sync()
         file.flush()
         os.fsync(file.fileno())
-    progress("checking", 0, 0)
-    result = {"task": found.task, "layout": annotated.kind, "classes": classes, "n": len(rows)}
-    extra = _plain_tree({"categories": annotated.extra.get("categories", [])})
-    checked = list(check_lines({**order, **result, "extra": extra}, folder / ROWS, progress))
-    write_findings(folder / FINDINGS, [*checked, *_of_files(found, rows, store, checked)])
-    shutil.rmtree(folder / "unpacked", ignore_errors=True)
-    return result | {"extra": extra}
+    return rows
 
 
-def _found(source: Mapping[str, Any], folder: pathlib.Path, progress: _Progress) -> FoundData:
+def found_in(
+    source: Mapping[str, Any], folder: pathlib.Path, progress: Progress, classes: Collection[str] = ()
+) -> FoundData:
+    """What is in uploads, which are unpacked in FOLDER, or named by a specification. classes: as of `find_data`"""
     if "spec" in source:
-        return find_data(source["spec"])
+        return find_data(source["spec"], classes)
     unpacked = folder / "unpacked"
     shutil.rmtree(unpacked, ignore_errors=True)
     unpacked.mkdir()
@@ -118,14 +153,17 @@ def _found(source: Mapping[str, Any], folder: pathlib.Path, progress: _Progress)
             named.unlink()
         else:
             shutil.copyfile(path, unpacked / pathlib.PurePath(upload["name"]).name)
-    return find_data(str(_only_folder(unpacked, folder / "data")))
+    return find_data(str(_only_folder(unpacked, folder / "data", classes)), classes)
 
 
-def _only_folder(path: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
-    """The innermost folder that has all there is, under a name of ours, as its own could be an option of a spec."""
+def _only_folder(path: pathlib.Path, target: pathlib.Path, classes: Collection[str]) -> pathlib.Path:
+    """The innermost folder that has all there is, under a name of ours, as its own could be an option of a spec.
+
+    classes: names of folders that say something
+    """
     while True:
         names = [name for name in os.listdir(path) if not name.startswith((".", "__MACOSX"))]
-        if len(names) != 1 or not (path / names[0]).is_dir():
+        if len(names) != 1 or not (path / names[0]).is_dir() or names[0] in classes:
             return path
         shutil.rmtree(target, ignore_errors=True)
         os.rename(path / names[0], target)
@@ -134,7 +172,7 @@ def _only_folder(path: pathlib.Path, target: pathlib.Path) -> pathlib.Path:
 
 
 def _stored(
-    images: Sequence[AnnotatedImage], store: ImageStore, progress: _Progress
+    images: Sequence[AnnotatedImage], store: ImageStore, progress: Progress
 ) -> Iterator[tuple[str, tuple[int, int]]]:
     """(SHA-256, (H, W)) of each image, in order."""
     free: queue.SimpleQueue[Imaging] = queue.SimpleQueue()
@@ -212,8 +250,8 @@ def _split_of(image: AnnotatedImage) -> str:
     return next((split for split in ("val", "test", "train") if split in names), names[0] if names else "")
 
 
-def _of_files(
-    found: FoundData, rows: Sequence[_Stored], store: ImageStore, checked: Sequence[dict[str, Any]]
+def of_files(
+    found: FoundData, rows: Sequence[StoredImage], store: ImageStore, checked: Sequence[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """The findings of the files that the rows do not have any more. checked: those of the rows"""
     annotated = found.annotated

@@ -93,29 +93,33 @@ def nothing_is_left(studio, marked, monkeypatch):
     assert list(studio.place.uploads.iterdir()) == []
 
 
-def archive_of(seed):
-    """A tar file of images in a folder per class, and their SHA-256 by name."""
+def archive_of(seed, mark=""):
+    """A tar file of images in a folder per class. mark: their names begin with it"""
     rng = np.random.default_rng(seed)
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for i in range(N_IMAGE):
             file = io.BytesIO()
             Image.fromarray(rng.integers(0, 255, (240, 320, 3), np.uint8)).save(file, "PNG")
-            info = tarfile.TarInfo(f"data/{'cat' if i % 3 else 'dog'}/{i:02}.png")
+            info = tarfile.TarInfo(f"data/{'cat' if i % 3 else 'dog'}/{mark}{i:02}.png")
             info.size = file.tell()
             archive.addfile(info, io.BytesIO(file.getvalue()))
     return buffer.getvalue()
 
 
-def new_dataset(browser, seed):
-    data = archive_of(seed)
+def upload(browser, data):
+    """The identifier of an upload of an archive."""
     name = base64.b64encode(b"images.tar").decode()
     path = browser.post(
         "/api/v1/uploads", headers={"upload-length": str(len(data)), "upload-metadata": f"filename {name}"}
     ).headers["location"]
     more = {"upload-offset": "0", "content-type": "application/offset+octet-stream"}
     assert browser.patch(path, content=data, headers=more).status_code == 204
-    body = {"name": f"images {seed}", "source": {"uploads": [path.rpartition("/")[2]]}}
+    return path.rpartition("/")[2]
+
+
+def new_dataset(browser, seed):
+    body = {"name": f"images {seed}", "source": {"uploads": [upload(browser, archive_of(seed))]}}
     return f"/api/v1/datasets/{browser.post('/api/v1/datasets', json=body).json()['id']}"
 
 
@@ -147,6 +151,28 @@ def test_imports_that_are_killed_have_all_images_in_the_end(browser, studio):
             assert studio.data.store.thumbnail(sha256).is_file()
     assert killer.n == N_KILL
     assert rows_of(browser, first) == expected
+
+
+def test_additions_that_are_killed_are_whole_or_nothing(browser, studio):
+    killer = Killer(studio, "add")
+    killer.n = N_KILL  # undisturbed
+    dataset = new_dataset(browser, 0)
+    killer.until_done()
+    killer.n = n_added = 0
+    while killer.n < N_KILL:
+        sent = upload(browser, archive_of(100 + n_added, f"{n_added}-"))
+        while True:
+            assert browser.post(f"{dataset}:add", json={"uploads": [sent]}).status_code == 202
+            killer.until_done()
+            tree = browser.get(dataset).json()
+            if not tree["add_error"]:
+                break
+            assert "its process" in tree["add_error"]  # was killed too often
+            assert tree["n_image"] == N_IMAGE * (1 + n_added)
+        n_added += 1
+        assert tree["n_image"] == tree["n_object"] == N_IMAGE * (1 + n_added)
+        assert tree["head_rev"] == 1 + n_added
+    assert killer.n == N_KILL
 
 
 def test_checks_that_are_killed_lose_no_edit_and_find_the_same_in_the_end(browser, studio, clock):

@@ -7,7 +7,7 @@ const drop = document.getElementById("drop");
 const state = document.getElementById("upload-state");
 const bar = document.getElementById("upload-progress");
 const cancel = document.getElementById("cancel");
-const nameField = document.getElementById("name");
+const nameField = document.getElementById("name"); // of a new data set
 let stopped = false;
 let busy = false;
 
@@ -52,7 +52,7 @@ async function walk(entry, found) {
 async function start(files) {
   files = files.filter(({ path }) => !path.split("/").some((part) => part.startsWith(".")));
   if (busy || !files.length) return;
-  if (!nameField.value.trim()) nameField.value = files[0].path.split("/")[0].replace(/\.(zip|tar|tgz|tar\.gz|\w{3,4})$/i, "");
+  if (nameField && !nameField.value.trim()) nameField.value = files[0].path.split("/")[0].replace(/\.(zip|tar|tgz|tar\.gz|\w{3,4})$/i, "");
   busy = true;
   stopped = false;
   cancel.hidden = bar.hidden = false;
@@ -63,14 +63,23 @@ async function start(files) {
     const mark = `upload:${await digest(encode(files.map(({ path, file }) => `${path}/${file.size}/${file.lastModified}`).join("\n")), "hex")}`;
     const upload = await send(body, fileName, mark);
     state.textContent = "Sent; the import begins.";
-    const dataset = await askJSON("/api/v1/datasets", { method: "POST", tree: { name: nameField.value.trim().slice(0, 120), source: { uploads: [upload] } } });
+    const address = await take(upload);
     localStorage.removeItem(mark);
-    location.assign(`/data/${dataset.id}`);
+    location.assign(address);
   } catch (error) {
     state.textContent = error.message;
     bar.hidden = cancel.hidden = true;
   }
   busy = false;
+}
+
+/** The page of the data set that the upload is added to, or that is made of it. */
+async function take(upload) {
+  const source = { uploads: [upload] };
+  let id = drop.dataset.dataset;
+  if (id) await askJSON(`/api/v1/datasets/${id}:add`, { method: "POST", tree: source });
+  else ({ id } = await askJSON("/api/v1/datasets", { method: "POST", tree: { name: nameField.value.trim().slice(0, 120), source } }));
+  return `/data/${id}`;
 }
 
 async function send(body, fileName, mark) {
