@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, Select, select
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.clock import Clock
+from cvzoo.studio.data.archives import KEPT_MS as ARCHIVE_MS
 from cvzoo.studio.data.dataset_bin import DatasetBin
 from cvzoo.studio.data.library import DataLibrary
 from cvzoo.studio.data.tasks import LOCK
@@ -76,7 +77,7 @@ def collect(place: Place, engine: Engine, clock: Clock, trash: Trash, *, is_dry:
     uploads = Uploads(engine, place, clock).expire(is_dry=is_dry)
     found.append(Removed("expired uploads", len(uploads), sum(uploads)))
     with _Sweep(engine, place, clock, gone, is_dry=is_dry) as sweep:
-        found += [sweep.tasks(), sweep.models(), sweep.versions()]
+        found += [sweep.tasks(), sweep.models(), sweep.versions(), sweep.archives()]
         found += sweep.images()
         found.append(sweep.parts())
     return Collected(tuple(each for each in found if each.n), sweep.kept)
@@ -157,6 +158,14 @@ class _Sweep:
 
         return self._folders("versions", unused)
 
+    def archives(self) -> Removed:
+        """Archives of versions that are gone, or which were made a week ago, and can be made again."""
+        known = {path.name for path in self._place.versions.glob("ve_*") if path.is_dir()}
+        files = [path for path in self._place.archives.glob("ve_*.zip") if self._is_old(path)]
+        unused = [each for each in files if each.name[:19] not in known or self._is_old(each, ARCHIVE_MS)]
+        n_byte = [self._unlink(path) for path in unused]
+        return Removed("archives of versions", len(n_byte), sum(n_byte))
+
     def images(self) -> list[Removed]:
         """Images in no revision of a data set or version, with their thumbnails; none while data are imported."""
         names: dict[str, list[pathlib.Path]] = {}
@@ -198,7 +207,8 @@ class _Sweep:
         with self._alone() as connection:
             is_idle = not _open_tasks(connection)
             jobs = set(connection.scalars(select(JOB.c.id)))
-            files = [*place.images.glob(".*.part"), *place.images.glob("??/.*.part")] if is_idle else []
+            parts = [(place.images, ".*.part"), (place.images, "??/.*.part"), (place.archives, ".*.part")]
+            files = [path for folder, pattern in parts if is_idle for path in folder.glob(pattern)]
             files += [path for path in place.locks.iterdir() if path.name.rpartition("-")[0] not in jobs]
             n_byte = [self._unlink(path) for path in files if path.is_file() and self._is_old(path)]
         return Removed(removed.what, removed.n + len(n_byte), removed.n_byte + sum(n_byte))

@@ -30,6 +30,7 @@ class Place:
         self.checks = self.home / "checks"
         self.versions = self.home / "versions"
         self.models = self.home / "models"
+        self.archives = self.home / "archives"
         self._tls_key = tls_key
 
     def make(self) -> None:
@@ -37,7 +38,7 @@ class Place:
         self.home.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         os.chmod(self.home, _PRIVATE)
         folders = (self.backups, self.runs, self.locks, self.uploads, self.images, self.tasks, self.versions)
-        for folder in (*folders, self.models, self.checks):
+        for folder in (*folders, self.models, self.checks, self.archives):
             folder.mkdir(mode=_PRIVATE, exist_ok=True)
 
     @property
@@ -71,6 +72,13 @@ class Place:
     def version(self, version: str) -> pathlib.Path:
         """The folder of a version of a data set. Raises UnsafeFileError for anything else than its identifier."""
         return _child(self.versions, version, "ve")
+
+    def archive(self, version: str, layout: str) -> pathlib.Path:
+        """The archive of a version in a layout, which is made again when it is gone. Raises UnsafeFileError, too."""
+        name = self.version(version).name
+        if not layout.isalpha():
+            raise UnsafeFileError(f"{layout[:40]!r} is not a layout")
+        return self.archives / f"{name}.{layout}.zip"
 
     def model(self, model: str) -> pathlib.Path:
         """The folder of an uploaded model. Raises UnsafeFileError for anything else than its identifier."""

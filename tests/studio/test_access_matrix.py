@@ -43,6 +43,7 @@ TABLE = {
     GET /api/v1/models/{model}/file /api/v1/models/{model}/layers /api/v1/models/{model}/validation-images/{index}
     GET /api/v1/models/{model}/weights /api/v1/queue /api/v1/recipes /api/v1/tokens /api/v1/versions/{version}
     GET /api/v1/versions/{version}/files /api/v1/versions/{version}/files/{name:path}
+    GET /api/v1/versions/{version}/layouts /api/v1/versions/{version}/layouts/{layout}
     GET /api/v1/versions/{version}/diff /compare /data /data/new /data/{dataset} /data/{dataset}/findings
     GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
@@ -59,6 +60,7 @@ TABLE = {
     DELETE /api/v1/tokens/{token}
     POST /account/password /account/tokens /account/tokens/{token} /api/v1/predict /api/v1/predict/activations
     POST /api/v1/tokens /sign-out
+    POST /api/v1/versions/{version}:layout /versions/{version}/layout
     PUT /api/v1/me/password
     """,
     ("annotator", "changes"): """

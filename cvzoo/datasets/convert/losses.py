@@ -17,6 +17,11 @@ class Loss:
     count: int
     example: str
 
+    @property
+    def is_of_annotations(self) -> bool:
+        """Whether objects, or their class, shape, text or difficulty, are lost, and not only a number or a remark."""
+        return self.what in _OF_ANNOTATIONS
+
     def __str__(self) -> str:
         return f"{self.what}: {self.count}, as in {self.example}" if self.example else f"{self.what}: {self.count}"
 
@@ -24,6 +29,11 @@ class Loss:
 CROWDS = "crowds, which are dropped"
 LAST_PIXELS = "last pixels of boxes that end with the image, where VOC's coordinates end"
 ONLY_LAST_PIXELS = "boxes in an image's last row or column only"
+_MASKS, _POLYGONS, _CORNERS = "masks (run-length encoded)", "masks (polygons)", "corners of slanted regions"
+_POINTS, _NO_BOX = "keypoints", "objects without a class or a box"
+_OF_ANNOTATIONS = (CROWDS, ONLY_LAST_PIXELS, _MASKS, _POLYGONS, _CORNERS, _POINTS, _NO_BOX) + (
+    ("the mark of a crowd", "text of objects", "difficult of objects")
+)
 # keys that all of COCO's annotations have, and that can be recovered or generated
 _OF_COCO = ("id", "area", "iscrowd", "image_id")
 _OF_VOC = ("pose", "truncated", "difficult", "occluded", "text", "voc_xml")
@@ -92,22 +102,22 @@ def _lose_of_object(
     each: AnnotatedObject, image: AnnotatedImage, kind: str, keep_polygons: bool, lose: Callable[..., None]
 ) -> None:
     if each.name is None or each.bbox is None:
-        lose("objects without a class or a box", image, each.index)
+        lose(_NO_BOX, image, each.index)
         return
     if kind == "coco":
         return
     is_voc_mask = kind == "voc" and has_mask(each) and each.index < MAX_OBJECTS
     if each.rle is not None and not is_voc_mask:
-        lose("masks (run-length encoded)", image, each.index)
+        lose(_MASKS, image, each.index)
     if each.polygons and kind == "yolo" and keep_polygons:
         xs = [value for polygon in each.polygons for value in polygon[0::2]]
         ys = [value for polygon in each.polygons for value in polygon[1::2]]
         if each.bbox != (min(ys), min(xs), max(ys), max(xs)):
             lose("boxes that differ from those around their polygons, which replace them", image, each.index)
     elif each.polygons and kind != "labelme" and not is_voc_mask:
-        lose("masks (polygons)" if "text" not in each.extra else "corners of slanted regions", image, each.index)
+        lose(_POLYGONS if "text" not in each.extra else _CORNERS, image, each.index)
     if each.points and kind != "labelme":
-        lose("keypoints", image, each.index)
+        lose(_POINTS, image, each.index)
     for key, value in each.extra.items():
         if kind == "voc" and key in _OF_VOC:
             continue

@@ -50,6 +50,7 @@ _OF_REVISION = ("check", "version")  # kinds that look at all images of a revisi
 _OPEN = ("queued", "running")
 _BUSY = {
     "add": "other images are being added to the data set",
+    "layout": "an archive of the version is being made",
 }
 
 
@@ -229,8 +230,10 @@ class Tasks:
             return
         for folder in self._place.versions.glob(".*.part"):
             shutil.rmtree(folder, ignore_errors=True)
-        for pattern in (".*.part", "*/.*.part"):  # of copies, and of thumbnails and properties
-            for part in self._place.images.glob(pattern):
+        images = self._place.images
+        # copies, thumbnails and properties, archives of versions
+        for found in (images.glob(".*.part"), images.glob("*/.*.part"), self._place.archives.glob(".*.part")):
+            for part in found:
                 part.unlink(missing_ok=True)
 
     def _check_edited(self) -> None:
@@ -324,6 +327,8 @@ class Tasks:
                     order["waived"] = findings.waived(connection, task.dataset)
                     order["findings"] = findings.of_import(connection, task.dataset)
                     self._write_items(connection, task, folder)
+        if task.kind == "layout":
+            order["asked"] = read_json_object(folder / ASKED)
         if task.kind == "version":
             order["out"] = str(self._place.version(task.subject))
         with atomic_write(folder / ORDER) as file:

@@ -2,29 +2,43 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
 
+from cvzoo.studio.access.who import Writer
 from cvzoo.studio.api.found_dataset import FoundVersion
+from cvzoo.studio.api.layouts import Layout, WantedLayout, layouts_of, new_archive
 from cvzoo.studio.api.versions import other_version
-from cvzoo.studio.data.versions import summary
+from cvzoo.studio.data.versions import Version, summary
 from cvzoo.studio.pages.render import render
+from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
 _N_SHOWN = 200
+_LAYOUTS = {"coco": "COCO", "voc": "VOC", "yolo": "YOLO", "folder": "a folder per class"}
 
 
 @router.get("/versions/{version}")
 def version_page(request: Request, version: FoundVersion) -> Response:
     """One version."""
-    studio = studio_of(request)
-    others = [each for each in studio.data.versions.of(version.dataset) if each.id != version.id]
-    runs = [each for each in studio.runs.records() if version.data and each.data == version.data]
-    dataset = studio.data.datasets.get(version.dataset)
-    return render(
-        request, "version.html", values={"version": version, "dataset": dataset, "others": others, "runs": runs}
-    )
+    return _page(request, version, "")
+
+
+@router.post("/versions/{version}/layout")
+def layout_by_form(
+    request: Request,
+    version: FoundVersion,
+    who: Writer,
+    layout: Annotated[Layout, Form()],
+    lossy: Annotated[str, Form(max_length=5)] = "",
+) -> Response:
+    """Makes an archive of the version."""
+    try:
+        new_archive(request, version, WantedLayout(layout=layout, lossy=bool(lossy)), who)
+    except Problem as problem:
+        return _page(request, version, str(problem.detail))
+    return RedirectResponse(f"/versions/{version.id}", status_code=303)
 
 
 @router.get("/versions/{version}/diff")
@@ -42,3 +56,13 @@ def difference_page(request: Request, version: FoundVersion, other: Annotated[st
         "summary": summary(found),
     }
     return render(request, "difference.html", values=values)
+
+
+def _page(request: Request, version: Version, wrong: str) -> Response:
+    studio = studio_of(request)
+    others = [each for each in studio.data.versions.of(version.dataset) if each.id != version.id]
+    runs = [each for each in studio.runs.records() if version.data and each.data == version.data]
+    dataset = studio.data.datasets.get(version.dataset)
+    values = {"version": version, "dataset": dataset, "others": others, "runs": runs, "layout_error": wrong}
+    values |= {"layouts": layouts_of(request, version), "layout_words": _LAYOUTS}
+    return render(request, "version.html", status_code=422 if wrong else 200, values=values)

@@ -25,6 +25,7 @@ from cvzoo.studio.worker.check_data import check_lines, write_findings
 from cvzoo.studio.worker.import_data import import_data
 from cvzoo.studio.worker.landlock import restrict
 from cvzoo.studio.worker.limits import limit
+from cvzoo.studio.worker.make_archive import make_archive
 from cvzoo.studio.worker.make_version import make_version
 from cvzoo.studio.worker.rights import program, secrets
 
@@ -77,11 +78,16 @@ def _version(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress)
     return make_version(order, folder / ITEMS, folder / FINDINGS, progress)
 
 
+def _layout(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
+    return make_archive(order["asked"], folder, progress)
+
+
 _WORK: Mapping[str, _Work] = {
     "import": _import,
     "add": _add,
     "check": _check,
     "version": _version,
+    "layout": _layout,
 }
 
 
@@ -97,12 +103,13 @@ def confine(folder_name: str) -> str:
     os.nice(_NICE)
     limit(memory=_MEMORY, n_task=_N_TASK)
     order = _order_of(folder)
-    written = [order["kept"], *([order["out"]] if "out" in order else [])]
+    asked = order.get("asked", {})  # of an archive: a version's folder, and where it is written
+    written = [order["kept"], *(tree["out"] for tree in (order, asked) if "out" in tree)]
     own = [str(folder), order["images"], *(str(pathlib.Path(each).parent) for each in written)]
     uploads = [each["path"] for each in order["source"].get("uploads", ())]
     # the folder of a specification may have links to others
     is_elsewhere = order["kind"] in ("import", "add") and "spec" in order["source"]
-    readable = None if is_elsewhere else [*program(), *own, *uploads]
+    readable = None if is_elsewhere else [*program(), *own, *uploads, *([asked["folder"]] if "folder" in asked else [])]
     return restrict(
         readable=readable,
         writable=[*own, "/dev/null"],

@@ -1,0 +1,61 @@
+"""Archives of versions in a layout, which can be made again."""
+
+import dataclasses
+import re
+
+from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.tasks import Tasks
+from cvzoo.studio.data.versions import Version
+from cvzoo.studio.place import Place
+from cvzoo.studio.problems import Problem
+
+LAYOUTS = {"boxes": ("coco", "voc", "yolo"), "classes": ("folder",)}
+KEPT_MS = 7 * 24 * 3600 * 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class Archive:
+    """An archive that is there. n_byte: its size; made_at: milliseconds since 1970"""
+
+    layout: str
+    n_byte: int
+    made_at: int
+
+
+def archives_of(place: Place, dataset: Dataset, version: Version) -> list[Archive]:
+    """The archives of a version."""
+    found = []
+    for layout in LAYOUTS.get(dataset.task, ()):
+        path = place.archive(version.id, layout)
+        if path.is_file():
+            status = path.stat()
+            found.append(Archive(layout, status.st_size, status.st_mtime_ns // 1_000_000))
+    return found
+
+
+def ask_for_archive(tasks: Tasks, place: Place, dataset: Dataset, version: Version, layout: str, *, lossy: bool) -> str:
+    """The identifier of the task that makes an archive.
+
+    lossy: annotations that the layout cannot hold are left out
+    Raises Problem 409 for a layout of another task, or while one is made.
+    """
+    possible = LAYOUTS.get(dataset.task, ())
+    if layout not in possible:
+        words = "a class per image" if dataset.task == "classes" else "boxes"
+        expected = ", ".join(possible)
+        raise Problem(409, f"the layout {layout} cannot hold the annotations, which are {words}", expected=expected)
+    asked = {
+        "data": version.data,
+        "folder": str(place.version(version.id)),
+        "layout": layout,
+        "lossy": lossy,
+        "name": archive_name(dataset, version, layout),
+        "out": str(place.archive(version.id, layout)),
+    }
+    return tasks.ask("layout", dataset.id, version.rev, asked, version.id)
+
+
+def archive_name(dataset: Dataset, version: Version, layout: str) -> str:
+    """The name of the archive's file without its ending, and of the folder in it."""
+    words = re.sub(r"[^A-Za-z0-9.-]+", "_", f"{dataset.name}-{version.name}")[:80].strip("._-")
+    return f"{words or version.id}-{layout}"
