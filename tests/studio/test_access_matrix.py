@@ -66,6 +66,7 @@ TABLE = {
     ("annotator", "changes"): """
     POST /api/v1/datasets/{dataset}:import-again /data/{dataset}/import-again
     POST /api/v1/datasets/{dataset}:add /data/{dataset}/add
+    POST /api/v1/datasets/{dataset}:fix /data/{dataset}/fix
     DELETE /api/v1/datasets/{dataset} /api/v1/uploads/{upload}
     PATCH /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
     PATCH /api/v1/uploads/{upload}

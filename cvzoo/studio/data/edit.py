@@ -76,7 +76,7 @@ class Edits:
         """(the revision, the number of images that changed). change: the image after it, None: deleted"""
         with writing(self._engine) as connection:
             head, _ = _ready(connection, dataset)
-            rows = _items_at(connection, dataset, head, ordinals)
+            rows = items_at(connection, dataset, head, ordinals)
             changes = [Change(item, after) for item in rows if (after := change(item)) != item]
             if not changes:
                 return head, 0
@@ -104,7 +104,7 @@ class Edits:
             for each in open_suggestions(connection, dataset, ordinals, above):
                 found[each.ordinal].append(each)
             changes, n, models = [], 0, []
-            for item in _items_at(connection, dataset, head, found):
+            for item in items_at(connection, dataset, head, found):
                 if task == "classes" and item.labels and ordinals is None:
                     continue
                 proposed = {
@@ -326,11 +326,11 @@ def _images_with(connection: Connection, dataset: str, names: Sequence[str]) -> 
 
 def _items_with(connection: Connection, dataset: str, head: int, names: Sequence[str]) -> list[Item]:
     return list(
-        _items_at(connection, dataset, head, (ordinal for ordinal, _ in _images_with(connection, dataset, names)))
+        items_at(connection, dataset, head, (ordinal for ordinal, _ in _images_with(connection, dataset, names)))
     )
 
 
-def _items_at(connection: Connection, dataset: str, rev: int, ordinals: Iterable[int]) -> Iterator[Item]:
+def items_at(connection: Connection, dataset: str, rev: int, ordinals: Iterable[int]) -> Iterator[Item]:
     """The images of these numbers at a revision, in their order; no other one is read."""
     wanted = sorted(set(ordinals))
     for start in range(0, len(wanted), _AT_ONCE):

@@ -1,6 +1,6 @@
 """The pages of the images of a data set: the explorer, the editor, and the findings."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
@@ -8,10 +8,12 @@ from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit
+from cvzoo.studio.api.fixes import WantedFixes, fix
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.items import ME, Ordinal, Wanted, annotators
 from cvzoo.studio.data.classes import colors_of
 from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.fixes import FIXES
 from cvzoo.studio.data.suggestions import REFUSED, score_of
 from cvzoo.studio.data.where import NONE, OPEN, Filter
 from cvzoo.studio.evaluations.results import read_results, row_of
@@ -21,7 +23,7 @@ from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
-_PAGE, _N_FINDING, _N_HISTORY = 100, 100, 20
+_PAGE, _N_FINDING, _N_HISTORY, _N_CHANGE = 100, 100, 20, 200
 STAGE_WORDS = {"todo": "to do", "done": "done", "accepted": "accepted", "back": "sent back"}
 SORTS = {
     "": "number",
@@ -172,25 +174,26 @@ def findings(
     after: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     """The doctor's findings as a list of work."""
-    data = studio_of(request).data
-    found = data.findings.page(dataset.id, kind=kind, after=after, limit=_N_FINDING) if kind else []
-    items = {
-        each.ordinal: data.items.get(dataset.id, each.ordinal, dataset.head_rev)
-        for each in found
-        if each.ordinal is not None
-    }
-    values = {
-        "dataset": dataset,
-        "summary": data.findings.summary(dataset.id),
-        "found": found,
-        "items": items,
-        "kind": kind,
-        "next": found[-1].id if len(found) == _N_FINDING else None,
-        "n_open_error": data.findings.n_open_error(dataset.id),
-        "is_checking": any(task.kind in ("check", "version") for task in data.tasks.open(dataset.id))
-        or dataset.checked_rev < dataset.head_rev,
-    }
-    return render(request, "findings.html", values=values)
+    return _findings_page(request, dataset, kind, after, {})
+
+
+@router.post("/data/{dataset}/fix")
+def fix_by_form(
+    request: Request,
+    dataset: FoundDataset,
+    who: Annotator,
+    kind: Annotated[str, Form(max_length=40)],
+    action: Annotated[Literal["preview", "fix"], Form()] = "preview",
+) -> Response:
+    """What a fix of all findings of a kind would change, one by one; or the fix."""
+    try:
+        fixes, _, _ = fix(request, dataset, WantedFixes(kinds=[kind], dry=action == "preview"), who)
+    except Problem as problem:
+        words = "; ".join(filter(None, (str(problem.detail), str(problem.more.get("hint") or ""))))
+        return _findings_page(request, dataset, kind, "", {"fix_error": words}, 422)
+    if action == "preview":
+        return _findings_page(request, dataset, kind, "", {"fixes": fixes, "shown": fixes.changes[:_N_CHANGE]})
+    return RedirectResponse(f"/data/{dataset.id}/findings?{urlencode({'kind': kind})}", status_code=303)
 
 
 @router.post("/data/{dataset}/findings")
@@ -209,3 +212,28 @@ def waive_by_form(
     )
     audit(request, who, f"findings.{state}", dataset.id, {"n": n, "kind": kind, "reason": reason})
     return RedirectResponse(f"/data/{dataset.id}/findings?{urlencode({'kind': kind})}", status_code=303)
+
+
+def _findings_page(
+    request: Request, dataset: Dataset, kind: str, after: str, more: dict[str, Any], status: int = 200
+) -> Response:
+    data = studio_of(request).data
+    found = data.findings.page(dataset.id, kind=kind, after=after, limit=_N_FINDING) if kind else []
+    items = {
+        each.ordinal: data.items.get(dataset.id, each.ordinal, dataset.head_rev)
+        for each in found
+        if each.ordinal is not None
+    }
+    values = {
+        "dataset": dataset,
+        "summary": data.findings.summary(dataset.id),
+        "found": found,
+        "items": items,
+        "kind": kind,
+        "next": found[-1].id if len(found) == _N_FINDING else None,
+        "n_open_error": data.findings.n_open_error(dataset.id),
+        "is_checking": any(task.kind in ("check", "version") for task in data.tasks.open(dataset.id))
+        or dataset.checked_rev < dataset.head_rev,
+    }
+    values |= {"fix_words": FIXES.get(kind, ""), "fix_error": "", "fixes": None, "shown": []}
+    return render(request, "findings.html", status_code=status, values=values | more)

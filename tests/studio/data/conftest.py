@@ -9,11 +9,12 @@ import pytest
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     """Tasks, imaging and splits without processes."""
-    from cvzoo.studio.data import split, tasks
+    from cvzoo.studio.data import fixes, split, tasks
     from cvzoo.studio.photos.imaging import Imaging
     from cvzoo.studio.photos.imaging_worker import answer
     from cvzoo.studio.uploads import upload
     from cvzoo.studio.worker import data_task
+    from cvzoo.studio.worker.fix_data import fixed
     from cvzoo.studio.worker.split import parts
 
     class Done:
@@ -26,6 +27,7 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr(tasks, "subprocess", types.SimpleNamespace(Popen=Done, DEVNULL=subprocess.DEVNULL))
     monkeypatch.setattr(Imaging, "_ask", lambda self, question: answer(question))
     monkeypatch.setattr(split, "_ask", parts)
+    monkeypatch.setattr(fixes, "_ask", fixed)
     monkeypatch.setattr(upload, "room", lambda folder: 1 << 30)  # whatever the disk of this machine has
 
 

@@ -1,0 +1,49 @@
+"""Automatic fixes of what was found in a data set."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.who import Annotator
+from cvzoo.studio.api.datasets import audit, require_ready
+from cvzoo.studio.api.found_dataset import FoundDataset
+from cvzoo.studio.data.datasets import Dataset
+from cvzoo.studio.data.fixes import Fixes, apply_fixes, planned_fixes
+from cvzoo.studio.problems import JSONText
+from cvzoo.studio.state import studio_of
+
+router = APIRouter(tags=["datasets"])
+_MAX_SHOWN = 1000
+
+
+class WantedFixes(BaseModel):
+    """Kinds of findings, all open ones of which are fixed; dry: nothing is changed"""
+
+    kinds: Annotated[list[Annotated[str, Field(max_length=40)]], Field(min_length=1, max_length=40)]
+    dry: bool = False
+
+
+@router.post("/datasets/{dataset}:fix")
+def fix_dataset(request: Request, dataset: FoundDataset, body: WantedFixes, who: Annotator) -> Response:
+    """Fixes findings as `cvzoo data check --fix` does, as one revision.
+
+    `changes`, at most 1,000 of `n_change`, say one by one what was done, or would be; `n` is the number of images. 422
+    for kinds that a person has to decide, 409 while the newest revision is not checked.
+    """
+    fixes, rev, n = fix(request, dataset, body, who)
+    return JSONText({"rev": rev, "n": n, "n_change": len(fixes.changes), "changes": fixes.changes[:_MAX_SHOWN]})
+
+
+def fix(request: Request, dataset: Dataset, body: WantedFixes, who: Identity) -> tuple[Fixes, int, int]:
+    """(what is changed, the newest revision, the number of images). Raises Problem 409 or 422."""
+    require_ready(dataset)
+    data = studio_of(request).data
+    fixes = planned_fixes(data.engine, data.store, dataset, list(dict.fromkeys(body.kinds)))
+    if body.dry:
+        return fixes, dataset.head_rev, len(fixes.after)
+    rev, n = apply_fixes(data.edits, dataset, fixes, who.user)
+    audit(request, who, "dataset.fix", dataset.id, {"rev": rev, "n": n, "kinds": body.kinds})
+    return fixes, rev, n
