@@ -14,6 +14,7 @@ from cvzoo.studio.data.classes import class_changes, colors_of
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.overview import overview_of
 from cvzoo.studio.data.split import apply_split, planned_split
+from cvzoo.studio.data.split_matrix import split_matrix
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
@@ -102,9 +103,12 @@ def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
 def get_overview(request: Request, dataset: FoundDataset) -> dict[str, Any]:
     """What a sample of at most 1,000 images tells: numbers of images by the longer side (`sides`: from, below, number)
     and the most frequent sizes (`shapes`: height, width, number), sides of objects, and a mean image, a PNG.
+
+    matrix: of all images, for each class the number of its objects in each split
     """
     data = studio_of(request).data
-    return overview_of(data.engine, data.store, dataset.id, dataset.head_rev).to_json()
+    tree = overview_of(data.engine, data.store, dataset.id, dataset.head_rev).to_json()
+    return tree | {"matrix": split_matrix(data.engine, dataset.id, dataset.head_rev).to_json()}
 
 
 @router.patch("/datasets/{dataset}")

@@ -173,7 +173,7 @@ class Datasets:
             splits, used = (facets_of(connection, dataset, kind) for kind in ("split", "class"))
         n_image, n_object = (sum(each[i] for each in splits.values()) for i in (0, 1))
         by_class = [(name, *used.get(name, (0, 0))) for name in names]
-        by_split = sorted(((name, *each) for name, each in splits.items()), key=lambda row: _rank(row[0]))
+        by_split = sorted(((name, *each) for name, each in splits.items()), key=lambda row: split_rank(row[0]))
         return {"n_image": n_image, "n_object": n_object, "classes": by_class, "splits": by_split}
 
     def work(self, dataset: str) -> dict[str, list[tuple[str, int]]]:
@@ -204,7 +204,8 @@ def _numbered(name: str) -> Iterator[str]:
     return (f"{name[:110]} {number}" for number in itertools.count(2))
 
 
-def _rank(split: str) -> tuple[int, str]:
+def split_rank(split: str) -> tuple[int, str]:
+    """By what splits are sorted: train, val and test, others by name, and none."""
     known = ("train", "val", "test")
     return (known.index(split), "") if split in known else (len(known) + (split == ""), split)
 

@@ -31,6 +31,7 @@ from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.overview import overview_of
 from cvzoo.studio.data.reach import SIDE, place, reach_of
 from cvzoo.studio.data.split import apply_split, planned_split
+from cvzoo.studio.data.split_matrix import split_matrix
 from cvzoo.studio.data.where import Filter
 from cvzoo.studio.jobs.recipe_helper import anchors_of_recipes
 from cvzoo.studio.models.found import ALIAS
@@ -116,6 +117,7 @@ def overview_part(
     values = {
         "dataset": dataset,
         "found": found,
+        "matrix": split_matrix(studio.data.engine, dataset.id, dataset.head_rev),
         "mean": base64.b64encode(found.mean).decode(),
         "most": max((n for *_, n in found.sides), default=1),
         "reach": reach,

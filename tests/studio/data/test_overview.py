@@ -27,6 +27,37 @@ def test_sizes_objects_and_the_mean_image_are_those_of_the_images(browser, datas
     assert np.abs(mean - expected).max() < 2
 
 
+def test_the_objects_of_each_class_are_counted_by_split(browser, dataset):
+    path = f"/api/v1/datasets/{dataset}"
+    tree = browser.get(f"{path}/overview").json()["matrix"]
+    assert tree == {"splits": ["train", "val"], "rows": [["cat", [8, 2]], ["dog", [8, 2]]]}
+    browser.put(f"{path}/classes", json={"names": ["cat", "dog", "cow"]})
+    image = browser.get(f"{path}/images/0").json()
+    objects = [each | {"class": "cow"} for each in image["labels"]]
+    browser.put(f"{path}/images/0/labels", json={"edit_id": "an-edit-0", "base": 1, "objects": objects})
+    browser.patch(f"{path}/images", json={"ordinals": [1], "split": ""})
+    tree = browser.get(f"{path}/overview").json()["matrix"]
+    assert tree["splits"] == ["train", "val", ""]
+    assert tree["rows"] == [["cat", [6, 2, 1]], ["dog", [6, 2, 1]], ["cow", [2, 0, 0]]]
+
+
+def test_the_page_says_which_class_a_split_lacks(browser, dataset, monkeypatch):
+    from cvzoo.studio.pages import data as page
+
+    monkeypatch.setattr(page, "anchors_of_recipes", dict)  # what a process answers
+    browser.patch(f"/api/v1/datasets/{dataset}/images", json={"ordinals": [4, 9], "split": "train"})
+    change = {"edit_id": "an-edit-1", "base": 2, "objects": []}
+    browser.patch(f"/api/v1/datasets/{dataset}/images", json={"ordinals": [3], "split": "val"})
+    image = browser.get(f"/api/v1/datasets/{dataset}/images/3").json()
+    objects = [each for each in image["labels"] if each["class"] == "cat"]
+    change |= {"base": image["first_rev"], "objects": objects}
+    assert browser.put(f"/api/v1/datasets/{dataset}/images/3/labels", json=change).status_code == 200
+    text = browser.get(f"/data/{dataset}/overview").text
+    assert "Classes by split" in text
+    assert text.count(">none</span>") == 1
+    assert 'images?class=cat&amp;split=val">1</a> <span class="soft">10 %' in text
+
+
 def test_an_edit_makes_another_overview(browser, dataset):
     assert browser.get(f"/api/v1/datasets/{dataset}/overview").json()["n_box"] == 20
     body = {"edit_id": "an-edit-0", "base": 1, "objects": []}
