@@ -15,6 +15,7 @@ from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.overview import overview_of
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.split_matrix import split_matrix
+from cvzoo.studio.models.lineage import made_of, made_to_json
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
@@ -91,11 +92,16 @@ def create_dataset(request: Request, body: NewDataset, who: Annotator) -> dict[s
 
 @router.get("/datasets/{dataset}")
 def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
-    """One data set, with the numbers of images and objects by class and by split, and the work on it."""
-    data = studio_of(request).data
+    """One data set, with the numbers of images and objects by class and by split, and the work on it.
+
+    models: those that were trained on its versions, and what was made of them
+    """
+    studio = studio_of(request)
+    data = studio.data
     tasks = [{"kind": each.kind, **data.tasks.progress(each)} for each in data.tasks.open(dataset.id)]
     more: dict[str, Any] = {"n_open_error": data.findings.n_open_error(dataset.id), "tasks": tasks}
     more["add_error"] = data.tasks.failure("add", dataset.id)
+    more["models"] = made_to_json(made_of(data.versions.of(dataset.id), studio.models))
     return dataset.to_json() | data.datasets.counts(dataset.id) | more
 
 

@@ -16,6 +16,7 @@ from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.version_files import list_files, read_files
 from cvzoo.studio.data.versions import TRAINED, Version, summary
 from cvzoo.studio.ids import is_id
+from cvzoo.studio.models.lineage import made_of, made_to_json
 from cvzoo.studio.place import inside
 from cvzoo.studio.problems import JSONText, Problem, shown_name
 from cvzoo.studio.state import studio_of
@@ -46,9 +47,9 @@ def create_version(request: Request, dataset: FoundDataset, body: NewVersion, wh
 
 
 @router.get("/versions/{version}")
-def get_version(version: FoundVersion) -> dict[str, Any]:
-    """One version, with its content's hash, and `data` for `cvzoo train --data`."""
-    return version.to_json()
+def get_version(request: Request, version: FoundVersion) -> dict[str, Any]:
+    """One version, with its content's hash, `data` for `cvzoo train --data`, and the models that are made of it."""
+    return version.to_json() | {"models": made_to_json(made_of([version], studio_of(request).models))}
 
 
 @router.get("/versions/{version}/files")

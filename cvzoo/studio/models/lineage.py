@@ -1,10 +1,12 @@
-"""From a model's file back to the images: the job that made it, its run, the version of the data set, the data set."""
+"""From a model's file back to the images: the job that made it, its run, the version, the data set; and forward."""
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from cvzoo.studio.data.library import DataLibrary
-from cvzoo.studio.models.found import Model
+from cvzoo.studio.data.versions import Version
+from cvzoo.studio.models.found import Model, Models
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,3 +42,20 @@ def lineage_of(model: Model, data: DataLibrary) -> list[Origin]:
     found.append(Origin("on the version", version.name, f"/versions/{version.id}", facts))
     licence = ("Licence", dataset.licence or "not stated")
     return [*found, Origin("of the data set", dataset.name, f"/data/{dataset.id}", (licence,))]
+
+
+def made_of(versions: Iterable[Version], models: Models) -> list[tuple[Model, Version]]:
+    """The models of runs that were trained on one of the versions, and what was made of them, with the version."""
+    by_data = {each.data: each for each in versions if each.data}
+    if not by_data:
+        return []
+    found = ((each, by_data.get(each.run.data) if each.run else None) for each in models.own())
+    return [(model, version) for model, version in found if version is not None]
+
+
+def made_to_json(found: Iterable[tuple[Model, Version]]) -> list[dict[str, Any]]:
+    """For the REST interface."""
+    return [
+        {"key": model.key, "name": model.name, "origin": model.origin, "version": version.id}
+        for model, version in found
+    ]

@@ -35,6 +35,7 @@ from cvzoo.studio.data.split_matrix import split_matrix
 from cvzoo.studio.data.where import Filter
 from cvzoo.studio.jobs.recipe_helper import anchors_of_recipes
 from cvzoo.studio.models.found import ALIAS
+from cvzoo.studio.models.lineage import made_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
@@ -318,7 +319,8 @@ def _free_name(request: Request, name: str) -> str:
 
 
 def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
-    data = studio_of(request).data
+    studio = studio_of(request)
+    data = studio.data
     tasks = [
         {"kind": each.kind, "subject": each.subject, **data.tasks.progress(each)}
         for each in data.tasks.open(dataset.id)
@@ -334,7 +336,7 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "add_spec": "",
         "propose": {"model": "", "score": 0.5},
     }
-    counts = data.datasets.counts(dataset.id)
+    counts, versions = data.datasets.counts(dataset.id), data.versions.of(dataset.id)
     names = [name for name, *_ in counts["classes"]]
     colors = colors_of(names, dataset.colors)
     values |= {
@@ -349,7 +351,8 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "models": _own_models(request),
         "findings": data.findings.summary(dataset.id),
         "n_open_error": data.findings.n_open_error(dataset.id),
-        "versions": data.versions.of(dataset.id),
+        "versions": versions,
+        "made": made_of(versions, studio.models),
         "revisions": data.datasets.revisions(dataset.id, None, _N_REVISION),
         "images": data.items.page(dataset.id, dataset.head_rev, Filter(), limit=12),
         "delete_error": "",

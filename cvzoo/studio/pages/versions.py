@@ -10,6 +10,7 @@ from cvzoo.studio.api.found_dataset import FoundVersion
 from cvzoo.studio.api.layouts import Layout, WantedLayout, layouts_of, new_archive
 from cvzoo.studio.api.versions import other_version
 from cvzoo.studio.data.versions import Version, summary
+from cvzoo.studio.models.lineage import made_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
@@ -64,5 +65,6 @@ def _page(request: Request, version: Version, wrong: str) -> Response:
     runs = [each for each in studio.runs.records() if version.data and each.data == version.data]
     dataset = studio.data.datasets.get(version.dataset)
     values = {"version": version, "dataset": dataset, "others": others, "runs": runs, "layout_error": wrong}
+    values["made"] = made_of([version], studio.models)
     values |= {"layouts": layouts_of(request, version), "layout_words": _LAYOUTS}
     return render(request, "version.html", status_code=422 if wrong else 200, values=values)

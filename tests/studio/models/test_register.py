@@ -169,6 +169,12 @@ def test_the_lineage_leads_to_the_data_set_and_its_licence(browser, studio, run_
     page = browser.get(f"/models/{run_id}").text
     assert f'href="/versions/{version.id}"' in page
     assert json.dumps("CC BY 4.0")[1:-1] in page
+    made = {"key": run_id, "name": "first", "origin": "run", "version": version.id}
+    others = browser.get(f"/api/v1/datasets/{dataset.id}").json()["models"]
+    assert made in others  # and forward
+    assert browser.get(f"/api/v1/versions/{version.id}").json()["models"] == others
+    for path in (f"/data/{dataset.id}", f"/versions/{version.id}"):
+        assert f'href="/models/{run_id}"' in browser.get(path).text
 
 
 def test_a_deleted_model_is_in_the_trash_with_its_alias(browser, studio, mine, run_id):
