@@ -32,6 +32,7 @@ from cvzoo.studio.api import (
     queue,
     session,
     snapshots,
+    storage,
     suggestions,
     uploads,
     users,
@@ -80,6 +81,7 @@ API: Sequence[APIRouter] = (
     predictions.router,
     evaluations.router,
     users.router,
+    storage.router,
 )
 # bytes of a body
 LARGE = (

@@ -54,6 +54,7 @@ def serve(settings: Settings) -> None:
         studio.jobs.reindex()
         studio.data.clean()
         studio.models.register.clean()
+        studio.backups.clean()
         address = base_address(settings)
         link = f"{address}/open?ticket={new_ticket(engine, now_ms)}"
         write_link(place, address)

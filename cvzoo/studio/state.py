@@ -7,6 +7,7 @@ from fastapi import Request
 from sqlalchemy import Engine
 
 from cvzoo.studio.access.attempts import Attempts
+from cvzoo.studio.backups import Backups
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.dataset_bin import DatasetBin
 from cvzoo.studio.data.library import DataLibrary
@@ -48,6 +49,7 @@ class Studio:
     attempts: Attempts
     trash: Trash
     use: Use
+    backups: Backups
     stopping: asyncio.Event
 
     @property
@@ -66,7 +68,7 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     models, pool = Models(runs, jobs, place, Zoo(), Register(engine, place, clock)), Pool()
     attempts, follows = Attempts(clock), Follows(runs)
     trash = Trash([JobBin(jobs, place), DatasetBin(data), ModelBin(models.register)], clock)
-    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use)
+    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use, Backups(place, clock))
     return Studio(settings, place, engine, clock, *parts, asyncio.Event())
 
 

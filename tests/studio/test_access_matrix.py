@@ -55,6 +55,7 @@ TABLE = {
     """,
     ("administrator", "reads"): """
     GET /admin /admin/audit /admin/audit.csv /api/v1/audit /api/v1/storage /api/v1/users
+    GET /api/v1/backups
     """,
     ("viewer", "changes"): """
     DELETE /api/v1/tokens/{token}
@@ -100,6 +101,7 @@ TABLE = {
     ("administrator", "changes"): """
     PATCH /api/v1/users/{user}
     POST /api/v1/queue:hold /api/v1/queue:release /queue/{action} /api/v1/storage:collect
+    POST /admin/backups /admin/collect /api/v1/backups
     POST /admin/users /admin/users/{user} /api/v1/users /api/v1/users/{user}/link
     """,
 }

@@ -1,8 +1,5 @@
-"""Users and tokens, the audit, and what is stored, for administrators; the own password and tokens, for all."""
+"""Users and tokens, and the audit, for administrators; the own password and tokens, for all."""
 
-import dataclasses
-import os
-import pathlib
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Query, Request
@@ -16,7 +13,6 @@ from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token, revoke_token, tokens_of
 from cvzoo.studio.access.users import User, add_user, all_users, change_user, find_user, forget_password, set_password
 from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
-from cvzoo.studio.collect import collect
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem, shown_name
 from cvzoo.studio.state import studio_of
@@ -134,28 +130,6 @@ def list_audit(
     return {"items": [each.to_json() for each in found], "next": _next(found, 200)}
 
 
-@router.get("/storage")
-def get_storage(request: Request, _: Overseer) -> dict[str, Any]:
-    """Bytes and files below the studio's own folder, by its subfolders."""
-    return {"items": storage(studio_of(request).place.home)}
-
-
-class Collecting(BaseModel):
-    """dry: nothing is removed"""
-
-    dry: bool = False
-
-
-@router.post("/storage:collect")
-def collect_storage(request: Request, body: Collecting, who: Administrator) -> dict[str, Any]:
-    """Removes what nothing refers to any more: `items` by kind, `n_byte` of all, and why images were `kept`."""
-    studio = studio_of(request)
-    found = collect(studio.place, studio.engine, studio.clock, studio.trash, is_dry=body.dry)
-    if not body.dry:
-        _record(request, who, "storage.collect", "", {"n_byte": found.n_byte})
-    return {"items": [dataclasses.asdict(each) for each in found.items], "n_byte": found.n_byte, "kept": found.kept}
-
-
 def change_quota(request: Request, who: Identity, user: str, quota: Quota) -> None:
     """Sets a user's quota and records it in the audit. Raises Problem 403, 404."""
     _require_session(who)
@@ -233,25 +207,6 @@ def end_token(request: Request, who: Identity, token: str) -> None:
     if not is_id(token, "tk") or not revoke_token(studio.engine, who.user, token, studio.clock):
         raise Problem(404, "there is no such token")
     _record(request, who, "token.revoke", token, {})
-
-
-def storage(home: pathlib.Path) -> list[dict[str, Any]]:
-    """{"name", "n_file", "n_byte"} of each subfolder, and of the files beside them; hard links count once."""
-    seen: set[tuple[int, int]] = set()
-    sums: dict[str, list[int]] = {}
-    for folder, _, files in os.walk(home):
-        parts = pathlib.Path(folder).relative_to(home).parts
-        found = sums.setdefault(parts[0] if parts else "database", [0, 0])
-        for name in files:
-            try:
-                status = os.lstat(os.path.join(folder, name))
-            except FileNotFoundError:  # removed meanwhile
-                continue
-            if (status.st_dev, status.st_ino) not in seen:
-                seen.add((status.st_dev, status.st_ino))
-                found[0] += 1
-                found[1] += status.st_size
-    return [{"name": name, "n_file": n, "n_byte": size} for name, (n, size) in sorted(sums.items())]
 
 
 def _next(found: list[Entry], limit: int) -> int | None:

@@ -1,4 +1,4 @@
-"""The pages of the own account, of users, and of the audit."""
+"""The pages of the own account, of users, of what is stored, and of the audit."""
 
 import csv
 import io
@@ -15,6 +15,7 @@ from cvzoo.studio.access.roles import ROLES, as_role
 from cvzoo.studio.access.tokens import tokens_of
 from cvzoo.studio.access.users import all_users, find_user
 from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
+from cvzoo.studio.api.storage import begin_backup, collect_unused, storage
 from cvzoo.studio.api.users import (
     add_token,
     change_password,
@@ -23,7 +24,6 @@ from cvzoo.studio.api.users import (
     invite,
     known_user,
     new_link,
-    storage,
     update_user,
 )
 from cvzoo.studio.pages.render import render
@@ -75,7 +75,7 @@ def revoke_by_form(request: Request, token: str, who: Writer) -> Response:
 
 @router.get("/admin")
 def admin_page(request: Request, _: Overseer) -> Response:
-    """Users, and what is stored."""
+    """Users, what is stored, and backups."""
     return _admin(request, {}, 200)
 
 
@@ -116,6 +116,26 @@ def change_by_form(
     except ConfigError as error:
         return _admin(request, {"error": str(error).replace("\n", ", ")}, 409)
     return RedirectResponse("/admin", status_code=303)
+
+
+@router.post("/admin/backups")
+def backup_by_form(request: Request, who: Administrator, incomplete: Annotated[bool, Form()] = False) -> Response:
+    """Begins to write a backup, or says that one is being written."""
+    try:
+        begin_backup(request, who, is_incomplete_allowed=incomplete)
+    except Problem as problem:
+        return _admin(request, {"backup_error": str(problem.detail)}, problem.status_code)
+    return RedirectResponse("/admin#h-backups", status_code=303)
+
+
+@router.post("/admin/collect")
+def collect_by_form(request: Request, who: Administrator, dry: Annotated[bool, Form()] = True) -> Response:
+    """Shows what nothing refers to any more, or removes it."""
+    try:
+        found = collect_unused(request, who, is_dry=dry)
+    except ConfigError as error:
+        return _admin(request, {"collect_error": str(error).replace("\n", ", ")}, 409)
+    return _admin(request, {"collected": found, "is_dry": dry}, 200)
 
 
 @router.get("/admin/audit")
@@ -169,5 +189,7 @@ def _admin(request: Request, more: dict[str, Any], status: int) -> Response:
     studio = studio_of(request)
     values: dict[str, Any] = {"error": "", "typed": "", "link": "", "linked": None, "roles": ROLES}
     values |= {"users": all_users(studio.engine), "storage": storage(studio.place.home)}
+    values |= {"backup_error": "", "collect_error": "", "collected": None, "is_dry": True}
+    values |= {"backups": studio.backups.kept(), "last_backup": studio.backups.last, "folder": studio.place.backups}
     values["base"] = str(request.base_url).rstrip("/")
     return render(request, "admin.html", status_code=status, values=values | more)

@@ -214,16 +214,6 @@ def test_what_administrators_do_is_in_the_audit_with_before_and_after(browser, s
     assert "user.change" in table[-1]
 
 
-def test_storage_counts_a_file_with_two_names_once(browser, studio):
-    from cvzoo.studio.api.users import storage
-
-    (studio.place.home / "images" / "one").write_bytes(b"12345")
-    (studio.place.home / "versions" / "two").hardlink_to(studio.place.home / "images" / "one")
-    found = {each["name"]: each for each in storage(studio.place.home)}
-    assert found["images"]["n_byte"] + found["versions"]["n_byte"] == 5
-    assert {each["name"] for each in browser.get("/api/v1/storage").json()["items"]} == set(found)
-
-
 def test_pages_show_what_the_user_may_do(browser, stranger, studio):
     user = users.add_user(studio.engine, "ada", "viewer", studio.clock)
     opened(stranger, studio, user.id)
