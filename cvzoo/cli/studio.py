@@ -178,6 +178,8 @@ def _reindex(args: argparse.Namespace, home: pathlib.Path) -> None:
     with importlib.import_module("cvzoo.studio.serve").one_server(place):
         found = module.reindex(place, clock)
     print(f"{counted(found.n_job, 'job')} and {counted(len(found.datasets), 'data set')} added")
+    if found.n_audit:
+        print(f"audit: {counted(found.n_audit, 'entry', 'entries')} added")
     for name in found.datasets:
         print(f"{name}: as in its newest version; later edits, history and waived findings are in backups only")
     for name, why in found.failed:

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Select, select
 
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.studio.access.audit import deleted_datasets
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.archives import KEPT_MS as ARCHIVE_MS
 from cvzoo.studio.data.dataset_bin import DatasetBin
@@ -22,7 +23,7 @@ from cvzoo.studio.data.library import DataLibrary
 from cvzoo.studio.data.tasks import LOCK
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.migrate import present_database
-from cvzoo.studio.database.tables import AUDIT, DATASET, ITEM, JOB, MODEL, TASK, VERSION
+from cvzoo.studio.database.tables import DATASET, ITEM, JOB, MODEL, TASK, VERSION
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.job import Jobs
 from cvzoo.studio.jobs.job_bin import JobBin
@@ -100,7 +101,7 @@ def collect_in(place: Place, clock: Clock, *, is_dry: bool = False) -> Collected
 def _expect_known(connection: Connection, place: Place) -> None:
     """Raises ConfigError if data sets are unknown whose images would be taken for those of none."""
     known = set(connection.scalars(select(DATASET.c.id)))
-    deleted = set(connection.scalars(select(AUDIT.c.object).where(AUDIT.c.action == "dataset.delete")))
+    deleted = deleted_datasets(connection)
     named = {str(read_json_object(path).get("dataset")) for path in place.versions.glob("ve_*.json")}
     lost = bool({each for each in named if is_id(each, "ds")} - known - deleted)
     if lost or (not known and not deleted and any(is_sha256(path.name) for path in place.images.glob("??/*"))):

@@ -7,6 +7,7 @@ from cvzoo.errors.exceptions import UnsafeFileError
 from cvzoo.studio.ids import is_id
 
 _PRIVATE = 0o700
+AUDIT_FILE = "audit.jsonl"
 VERSION_FILES = ".files.jsonl"  # after the name of a version's folder: the list of its files
 
 
@@ -19,6 +20,7 @@ class Place:
     def __init__(self, home: str | os.PathLike[str], tls_key: pathlib.Path | None = None):
         self.home = pathlib.Path(home).absolute()
         self.database = self.home / "studio.db"
+        self.audit = self.home / AUDIT_FILE
         self.open_url = self.home / "open.url"
         self.server_lock = self.home / "server.lock"
         self.backups = self.home / "backups"
@@ -43,8 +45,8 @@ class Place:
 
     @property
     def secrets(self) -> list[str]:
-        """What no job may read: the database, copies of it, uploads of users, and the server's key."""
-        found = [self.backups, self.uploads, self.open_url, *self.home.glob(f"{self.database.name}*")]
+        """What no job may read: the database, copies of it, the audit, uploads of users, and the server's key."""
+        found = [self.backups, self.uploads, self.open_url, self.audit, *self.home.glob(f"{self.database.name}*")]
         return list(map(str, found + ([] if self._tls_key is None else [self._tls_key])))
 
     def run(self, job: str) -> pathlib.Path:

@@ -1,4 +1,4 @@
-"""Finds again what the database has lost: jobs by their folders, data sets by the newest of their versions."""
+"""Finds again what the database has lost: jobs by their folders, data sets by their newest versions, the audit."""
 
 import dataclasses
 import json
@@ -7,13 +7,14 @@ from typing import Any
 
 from sqlalchemy import Engine, insert, select
 
+from cvzoo.studio.access.audit import deleted_datasets, restore_audit
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.datasets import Dataset, Datasets
 from cvzoo.studio.data.tasks import INTERVAL_S, Tasks
 from cvzoo.studio.data.versions import Versions
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.migrate import ready_database
-from cvzoo.studio.database.tables import AUDIT, DATASET, TASK, VERSION
+from cvzoo.studio.database.tables import DATASET, TASK, VERSION
 from cvzoo.studio.ids import is_id, new_id
 from cvzoo.studio.jobs.job import Jobs
 from cvzoo.studio.jobs.json_file import read_json_object
@@ -22,11 +23,15 @@ from cvzoo.studio.place import Place
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What was added to the database. n_job: jobs; datasets: names of data sets; failed: (name, why) of others"""
+    """What was added to the database. n_job: jobs; datasets: names of data sets; failed: (name, why) of others
+
+    n_audit: entries of the audit
+    """
 
     n_job: int
     datasets: tuple[str, ...]
     failed: tuple[tuple[str, str], ...]
+    n_audit: int
 
 
 def reindex(place: Place, clock: Clock) -> Found:
@@ -40,10 +45,11 @@ def reindex(place: Place, clock: Clock) -> Found:
     engine = ready_database(place)
     try:
         tasks, datasets = Tasks(engine, place, clock), Datasets(engine, clock)
+        n_audit = restore_audit(engine)  # which says what was deleted
         n_job = Jobs(engine, place, clock).reindex()
         with reading(engine) as connection:
             known = set(connection.scalars(select(DATASET.c.id)))
-            known |= set(connection.scalars(select(AUDIT.c.object).where(AUDIT.c.action == "dataset.delete")))
+            known |= deleted_datasets(connection)
             names = set(connection.scalars(select(DATASET.c.name)))
         newest: dict[str, dict[str, Any]] = {}
         for note in _notes(place):
@@ -70,7 +76,8 @@ def reindex(place: Place, clock: Clock) -> Found:
     finally:
         engine.dispose()
     done = tuple(each.name for each in mine if each.state == "ready")
-    return Found(n_job, done, tuple((each.name, each.detail) for each in mine if each.state != "ready"))
+    failed = tuple((each.name, each.detail) for each in mine if each.state != "ready")
+    return Found(n_job, done, failed, n_audit)
 
 
 def _notes(place: Place) -> list[dict[str, Any]]:

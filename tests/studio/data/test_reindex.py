@@ -1,5 +1,7 @@
 """A database that was lost, or is behind its files."""
 
+import json
+
 import pytest
 from sqlalchemy import text
 
@@ -142,3 +144,16 @@ def test_a_malformed_note_is_left_out(studio, version):
     with data.engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM dataset")).scalar() == 0
     data.engine.dispose()
+
+
+def test_a_lost_database_does_not_bring_deleted_data_sets_back_but_restored_ones(studio, browser, dataset, version):
+    assert browser.delete(f"/api/v1/datasets/{dataset}").status_code == 204
+    lose_database(studio)
+    found = found_in(studio)
+    assert found.datasets == ()
+    assert found.n_audit > 2
+    lose_database(studio)
+    with open(studio.place.audit, "a") as file:
+        row = {"at": studio.clock.now, "user": None, "address": "", "action": "trash.restore", "object": dataset}
+        file.write(json.dumps(row | {"detail": {}}) + "\n")
+    assert found_in(studio).datasets == ("shapes",)
