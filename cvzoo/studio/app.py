@@ -126,7 +126,7 @@ def create_app(studio: Studio) -> FastAPI:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Idempotency, studio=studio)
-    app.add_middleware(Guard, settings=studio.settings, large=LARGE)
+    app.add_middleware(Guard, settings=studio.settings, large=LARGE, answers=studio.answers)
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(RequestValidationError, on_validation_error)
     app.add_exception_handler(CvzooError, on_cvzoo_error)

@@ -6,6 +6,7 @@ import dataclasses
 from fastapi import Request
 from sqlalchemy import Engine
 
+from cvzoo.studio.access.answers import Answers
 from cvzoo.studio.access.attempts import Attempts
 from cvzoo.studio.backups import Backups
 from cvzoo.studio.clock import Clock
@@ -50,6 +51,7 @@ class Studio:
     trash: Trash
     use: Use
     backups: Backups
+    answers: Answers
     stopping: asyncio.Event
 
     @property
@@ -68,7 +70,7 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     models, pool = Models(runs, jobs, place, Zoo(), Register(engine, place, clock)), Pool()
     attempts, follows = Attempts(clock), Follows(runs)
     trash = Trash([JobBin(jobs, place), DatasetBin(data), ModelBin(models.register)], clock)
-    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use, Backups(place, clock))
+    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use, Backups(place, clock), Answers())
     return Studio(settings, place, engine, clock, *parts, asyncio.Event())
 
 

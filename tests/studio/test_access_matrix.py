@@ -55,7 +55,7 @@ TABLE = {
     """,
     ("administrator", "reads"): """
     GET /admin /admin/audit /admin/audit.csv /api/v1/audit /api/v1/storage /api/v1/users
-    GET /api/v1/backups
+    GET /api/v1/backups /api/v1/metrics
     """,
     ("viewer", "changes"): """
     DELETE /api/v1/tokens/{token}

@@ -115,7 +115,7 @@ def test_files_are_served_with_a_harmless_type(browser, run_id, watched):
     assert get("images/page.jpg").status_code == 404
 
 
-@pytest.mark.parametrize("job", ["wr_aaaaaaaaaaaaaaaa", "jb_aaaaaaaaaaaaaaaa", "..", "first", "wr_" + "a" * 5000])
+@pytest.mark.parametrize("job", ["wr_aaaaaaaaaaaaaaaa", "jb_aaaaaaaaaaaaaaaa", "%2e%2e", "first", "wr_" + "a" * 5000])
 def test_an_unknown_run_is_not_found(browser, job):
     assert browser.get(f"/api/v1/jobs/{job}/metrics").status_code == 404
 

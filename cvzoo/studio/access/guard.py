@@ -5,6 +5,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cvzoo.studio.access.answers import Answers
 from cvzoo.studio.problems import problem_response
 from cvzoo.studio.settings import Settings
 
@@ -23,12 +24,19 @@ class BodyTooLargeError(HTTPException):
 class Guard:
     """Middleware that refuses requests for other hosts, writes from other origins, and large bodies.
 
-    app: what it protects; settings: of the server
+    app: what it protects; settings: of the server; answers: where all are counted
     Paths of `large`, (prefix, bytes), may have larger bodies.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, large: tuple[tuple[str, int], ...] = ()):
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        large: tuple[tuple[str, int], ...] = (),
+        answers: Answers | None = None,
+    ):
         self._app = app
+        self._answers = answers or Answers()
         self._hosts = settings.allowed_hosts
         self._is_https = settings.is_https
         self._large = large
@@ -72,6 +80,7 @@ class Guard:
     def _with_headers(self, send: Send, path: str) -> Send:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
+                self._answers.count(message["status"])
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
                 headers.setdefault("content-security-policy", PAGE_POLICY)
                 headers.setdefault("cache-control", "no-store")

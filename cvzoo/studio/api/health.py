@@ -1,8 +1,13 @@
-"""Whether the server works, and its version."""
+"""Whether the server works, its version, and for administrators its numbers."""
 
 import importlib
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from cvzoo.studio.access.who import Overseer
+from cvzoo.studio.metrics import CONTENT_TYPE, metrics_of
+from cvzoo.studio.state import studio_of
 
 router = APIRouter(tags=["health"])
 
@@ -17,3 +22,9 @@ def health() -> dict[str, str]:
 def version() -> dict[str, str]:
     """The version of cvzoo; needs no session."""
     return {"cvzoo": importlib.import_module("cvzoo").__version__}
+
+
+@router.get("/metrics")
+def get_metrics(request: Request, _: Overseer) -> Response:
+    """Jobs by state, the queue, free disk, answers by status and the server's memory, as Prometheus reads them."""
+    return Response(metrics_of(studio_of(request)), headers={"content-type": CONTENT_TYPE})
