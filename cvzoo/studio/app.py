@@ -30,6 +30,7 @@ from cvzoo.studio.api import (
     predict,
     predictions,
     queue,
+    server_settings,
     session,
     snapshots,
     storage,
@@ -82,6 +83,7 @@ API: Sequence[APIRouter] = (
     evaluations.router,
     users.router,
     storage.router,
+    server_settings.router,
 )
 # bytes of a body
 LARGE = (

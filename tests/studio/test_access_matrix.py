@@ -55,7 +55,7 @@ TABLE = {
     """,
     ("administrator", "reads"): """
     GET /admin /admin/audit /admin/audit.csv /api/v1/audit /api/v1/storage /api/v1/users
-    GET /api/v1/backups /api/v1/metrics
+    GET /api/v1/backups /api/v1/metrics /api/v1/settings
     """,
     ("viewer", "changes"): """
     DELETE /api/v1/tokens/{token}
@@ -99,9 +99,9 @@ TABLE = {
     POST /jobs/{job}/place /models/{model}/exports /models/{model}/predictions
     """,
     ("administrator", "changes"): """
-    PATCH /api/v1/users/{user}
+    PATCH /api/v1/users/{user} /api/v1/settings
     POST /api/v1/queue:hold /api/v1/queue:release /queue/{action} /api/v1/storage:collect
-    POST /admin/backups /admin/collect /api/v1/backups
+    POST /admin/backups /admin/collect /admin/settings /api/v1/backups
     POST /admin/users /admin/users/{user} /api/v1/users /api/v1/users/{user}/link
     """,
 }

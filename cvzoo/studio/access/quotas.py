@@ -7,7 +7,10 @@ from typing import Any
 from sqlalchemy import Engine, select, update
 
 from cvzoo.studio.database.engine import reading, writing
+from cvzoo.studio.database.server_settings import read_setting, write_setting
 from cvzoo.studio.database.tables import USER
+
+_DEFAULT = "default_quota"  # the setting's name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,3 +51,13 @@ def set_quota(engine: Engine, user: str, quota: Quota) -> None:
     """Another quota of a user."""
     with writing(engine) as connection:
         connection.execute(update(USER).where(USER.c.id == user).values(quota=json.dumps(quota.to_json())))
+
+
+def default_quota(engine: Engine) -> Quota:
+    """The quota of users that are added from now on."""
+    return quota_from_json(json.dumps(read_setting(engine, _DEFAULT) or {}))
+
+
+def set_default_quota(engine: Engine, quota: Quota) -> None:
+    """Another quota of users that are added from now on; that of others stays."""
+    write_setting(engine, _DEFAULT, quota.to_json() if quota.is_limited else None)

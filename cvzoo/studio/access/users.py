@@ -1,6 +1,7 @@
 """Users: their roles, passwords and states."""
 
 import dataclasses
+import json
 import re
 from typing import Any
 
@@ -9,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.passwords import MAX_LENGTH, MIN_LENGTH, hash_of, is_password
-from cvzoo.studio.access.quotas import Quota, quota_from_json
+from cvzoo.studio.access.quotas import Quota, default_quota, quota_from_json
 from cvzoo.studio.access.roles import Role
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
@@ -51,12 +52,17 @@ def find_user(engine: Engine, user: str) -> User | None:
 
 
 def add_user(engine: Engine, name: str, role: Role, clock: Clock) -> User:
-    """A new user without a password, who signs in by a one-time link. Raises ConfigError for a taken or odd name."""
+    """A new user without a password, who signs in by a one-time link, with the default quota.
+
+    Raises ConfigError for a taken or odd name.
+    """
     name = name.strip().casefold()
     if not _NAME.fullmatch(name):
         raise ConfigError("a user cannot have this name", expected="letters, digits and . @ + - _, at most 80")
-    user = User(new_id("us"), name, role, is_active=True, has_password=False, created_at=clock(), quota=Quota())
+    quota = default_quota(engine)
+    user = User(new_id("us"), name, role, is_active=True, has_password=False, created_at=clock(), quota=quota)
     row = {"id": user.id, "name": name, "role": role, "is_active": True, "created_at": user.created_at}
+    row |= {"quota": json.dumps(quota.to_json())} if quota.is_limited else {}
     try:
         with writing(engine) as connection:
             connection.execute(insert(USER).values(**row))

@@ -10,11 +10,12 @@ from fastapi.responses import RedirectResponse, Response
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.audit import entries
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.quotas import Quota
+from cvzoo.studio.access.quotas import Quota, default_quota
 from cvzoo.studio.access.roles import ROLES, as_role
 from cvzoo.studio.access.tokens import tokens_of
 from cvzoo.studio.access.users import all_users, find_user
 from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
+from cvzoo.studio.api.server_settings import change_default_quota, server_settings
 from cvzoo.studio.api.storage import begin_backup, collect_unused, storage
 from cvzoo.studio.api.users import (
     add_token,
@@ -75,7 +76,7 @@ def revoke_by_form(request: Request, token: str, who: Writer) -> Response:
 
 @router.get("/admin")
 def admin_page(request: Request, _: Overseer) -> Response:
-    """Users, what is stored, and backups."""
+    """Users, what is stored, backups, and what the server runs with."""
     return _admin(request, {}, 200)
 
 
@@ -116,6 +117,18 @@ def change_by_form(
     except ConfigError as error:
         return _admin(request, {"error": str(error).replace("\n", ", ")}, 409)
     return RedirectResponse("/admin", status_code=303)
+
+
+@router.post("/admin/settings")
+def settings_by_form(
+    request: Request, who: Administrator, running: _Text = "", queued: _Text = "", gigabytes: _Text = ""
+) -> Response:
+    """Another default quota; fields that are empty: no limit."""
+    try:
+        change_default_quota(request, who, _quota(running, queued, gigabytes))
+    except ConfigError as error:
+        return _admin(request, {"settings_error": str(error).replace("\n", ", ")}, 409)
+    return RedirectResponse("/admin#h-settings", status_code=303)
 
 
 @router.post("/admin/backups")
@@ -191,5 +204,6 @@ def _admin(request: Request, more: dict[str, Any], status: int) -> Response:
     values |= {"users": all_users(studio.engine), "storage": storage(studio.place.home)}
     values |= {"backup_error": "", "collect_error": "", "collected": None, "is_dry": True}
     values |= {"backups": studio.backups.kept(), "last_backup": studio.backups.last, "folder": studio.place.backups}
+    values |= {"settings": server_settings(studio), "quota": default_quota(studio.engine), "settings_error": ""}
     values["base"] = str(request.base_url).rstrip("/")
     return render(request, "admin.html", status_code=status, values=values | more)
