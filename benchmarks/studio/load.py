@@ -37,7 +37,12 @@ class Client:
         self.writer: asyncio.StreamWriter | None = None
 
     async def ask(self, path: str, method: str = "GET", body: object = None) -> Answer:
-        """The answer to a request, whose body is sent as JSON if there is one."""
+        """The answer to a request, whose body is sent as JSON if there is one; after a wait if there were too many."""
+        while (answer := await self._asked(path, method, body)).status == 429 and "retry-after" in answer.headers:
+            await asyncio.sleep(int(answer.headers["retry-after"]))
+        return answer
+
+    async def _asked(self, path: str, method: str, body: object) -> Answer:
         if self.writer is None:
             self.reader, self.writer = await asyncio.open_connection(HOST, self.port, limit=1 << 22)
         assert self.reader is not None

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.studio.access.guard import Guard
 from cvzoo.studio.access.idempotency import Idempotency
+from cvzoo.studio.access.rates import Rates
 from cvzoo.studio.api import (
     about,
     actions,
@@ -128,6 +129,7 @@ def create_app(studio: Studio) -> FastAPI:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Idempotency, studio=studio)
+    app.add_middleware(Rates, clock=studio.clock, cookie=studio.cookie)
     app.add_middleware(Guard, settings=studio.settings, large=LARGE, answers=studio.answers)
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(RequestValidationError, on_validation_error)

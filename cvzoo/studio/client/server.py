@@ -21,6 +21,7 @@ from cvzoo.studio.client.token_file import token_file
 ADDRESS = "CVZOO_STUDIO"  # environment variable
 _TIMEOUT_S = 60.0
 _N_TRY = 4
+_TOO_MANY, _MAX_WAIT_S = 429, 60.0
 _LOST = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
 
 
@@ -76,7 +77,10 @@ class Server:
                 answer: BinaryIO = self._opener.open(request, timeout=_TIMEOUT_S)
                 return answer
             except urllib.error.HTTPError as error:
-                raise _problem(self.address, error) from None
+                wait = _seconds_to_wait(error)
+                if wait is None:
+                    raise _problem(self.address, error) from None
+                self._sleep(wait)
             except _LOST as error:
                 attempt += 1
                 if attempt == _N_TRY:
@@ -126,6 +130,12 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _seconds_to_wait(error: urllib.error.HTTPError) -> float | None:
+    """What a server says that gets too many requests of this token; None of other errors."""
+    text = (error.headers.get("retry-after") or "") if error.code == _TOO_MANY else ""
+    return min(int(text), _MAX_WAIT_S) if text.isascii() and text.isdigit() and len(text) < 6 else None
 
 
 def _problem(address: str, error: urllib.error.HTTPError) -> ConfigError:

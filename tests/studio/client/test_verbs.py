@@ -10,6 +10,7 @@ import pytest
 
 from cvzoo.cli.main import main
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.studio.access import rates
 from cvzoo.studio.access.tokens import new_token
 from cvzoo.studio.client.server import Server, named_server
 from cvzoo.studio.client.spec_file import request_of
@@ -106,6 +107,20 @@ def test_a_server_that_stays_away_is_said(server, opener):
     opener.lost = 99
     with pytest.raises(ConfigError, match="does not answer: connection reset"):
         server.get("/jobs")
+
+
+def test_a_server_that_gets_too_much_is_asked_again_when_it_says(server, monkeypatch, clock, requests_at_once):
+    monkeypatch.setattr(rates, "BURST_S", requests_at_once)
+    waits = []
+
+    def sleep(seconds):
+        waits.append(seconds)
+        clock.now += int(1000 * seconds)
+
+    server._sleep = sleep
+    for _ in range(160):
+        assert server.get("/me")["name"] == "admin"
+    assert waits == [1, 1]
 
 
 def test_two_jobs_of_one_name_are_not_guessed(studio, opener, capsys):

@@ -84,7 +84,9 @@ class Client:
                     text = answer.read()
                     return answer.status, answer.headers, json.loads(text) if text else None
             except urllib.error.HTTPError as error:
-                if error.code != 503:
+                if error.code == 429:
+                    time.sleep(int(error.headers["retry-after"]))
+                elif error.code != 503:
                     with error:
                         text = error.read()
                     return error.code, error.headers, json.loads(text) if text else None

@@ -114,7 +114,7 @@ async function send(body, fileName, mark) {
         wait = 1;
         continue;
       }
-      if (![409, 460, 500, 503].includes(response.status)) throw new Refused(await reasonOf(response));
+      if (![409, 429, 460, 500, 503].includes(response.status)) throw new Refused(await reasonOf(response));
     } catch (error) {
       if (error instanceof Refused) throw error;
       state.textContent = "The connection was cut; it is tried again.";
