@@ -38,6 +38,7 @@ from cvzoo.studio.api import (
     suggestions,
     uploads,
     users,
+    verify_model,
     versions,
 )
 from cvzoo.studio.pages import admin, new_training, playground, runs, tour
@@ -79,6 +80,7 @@ API: Sequence[APIRouter] = (
     versions.router,
     layouts.router,
     models.router,
+    verify_model.router,
     predict.router,
     predictions.router,
     evaluations.router,

@@ -23,6 +23,7 @@ from cvzoo.studio.jobs.watched import WatchedRuns
 from cvzoo.studio.models.found import Models
 from cvzoo.studio.models.model_bin import ModelBin
 from cvzoo.studio.models.register import Register
+from cvzoo.studio.models.verified import Verifications
 from cvzoo.studio.models.zoo import Zoo
 from cvzoo.studio.place import Place
 from cvzoo.studio.settings import Settings
@@ -52,6 +53,7 @@ class Studio:
     use: Use
     backups: Backups
     answers: Answers
+    verifications: Verifications
     stopping: asyncio.Event
 
     @property
@@ -70,8 +72,9 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     models, pool = Models(runs, jobs, place, Zoo(), Register(engine, place, clock)), Pool()
     attempts, follows = Attempts(clock), Follows(runs)
     trash = Trash([JobBin(jobs, place), DatasetBin(data), ModelBin(models.register)], clock)
-    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use, Backups(place, clock), Answers())
-    return Studio(settings, place, engine, clock, *parts, asyncio.Event())
+    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use)
+    more = (Backups(place, clock), Answers(), Verifications(place))
+    return Studio(settings, place, engine, clock, *parts, *more, asyncio.Event())
 
 
 def studio_of(request: Request) -> Studio:

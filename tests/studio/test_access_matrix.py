@@ -84,7 +84,7 @@ TABLE = {
     """,
     ("trainer", "changes"): """
     DELETE /api/v1/models/{model}/aliases/{alias} /api/v1/models/{model}
-    POST /models/{model}/delete
+    POST /models/{model}/delete /models/{model}/verify /api/v1/models/{model}:verify
     PATCH /api/v1/models/{model}
     PUT /api/v1/models/{model}/aliases/{alias}
     POST /api/v1/models /models/{model}/about /api/v1/recipes/{recipe}:preview
@@ -277,6 +277,7 @@ def test_a_token_may_do_what_its_scope_and_its_user_may(stranger, studio, ids, r
     assert len(tokens_of(studio.engine, user, studio.clock)) == 1
 
 
+@pytest.mark.usefixtures("no_process_of_a_model")
 def test_a_session_is_never_refused_nor_does_a_route_fail(browser, studio, ids, monkeypatch):
     monkeypatch.setattr(studio.models.zoo, "members", list)
     for method, path in asked(ids):

@@ -91,10 +91,13 @@ def create_model(request: Request, body: NewModel, who: Trainer) -> dict[str, An
 
 @router.get("/models/{model}")
 def get_model(request: Request, found: FoundModel, _: Reader) -> dict[str, Any]:
-    """A model's card, with provenance, thresholds and scores; its notes; and its lineage, back to the images."""
+    """A model's card, with provenance, thresholds and scores; its notes; its last verification; and its lineage, back
+    to the images.
+    """
     studio = studio_of(request)
-    register = studio.models.register
-    more = {"card": card_of(found), "notes": register.notes(found.key)}
+    register, verified = studio.models.register, studio.verifications.get(found.key)
+    more: dict[str, Any] = {"card": card_of(found), "notes": register.notes(found.key)}
+    more["verified"] = None if verified is None else verified.to_json()
     lineage = [each.to_json() for each in lineage_of(found, studio.data)]
     return {**_row(found, register.aliases()), **more, "lineage": lineage}
 

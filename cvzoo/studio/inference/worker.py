@@ -10,7 +10,7 @@ import os
 import pathlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,28 +22,36 @@ from cvzoo.errors.exceptions import CvzooError, ImageError
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.raw_outputs import seeded_photo
+from cvzoo.links.model.zoo_member import ZooMember
 from cvzoo.serializers.model_file import load_model
 from cvzoo.studio.inference.frames import read_frame, write_frame
 from cvzoo.studio.inference.layers import activations_of, layers_of, weights_of
 from cvzoo.studio.inference.predictions import facts_of, predicted, task_of
 from cvzoo.studio.inference.validation_images import ValidationImages
+from cvzoo.studio.inference.verified import verified
 from cvzoo.studio.worker.landlock import restrict
 from cvzoo.studio.worker.limits import limit
 from cvzoo.studio.worker.parent import end_with_parent
 from cvzoo.studio.worker.rights import program
+from cvzoo.weights.cache import cached_path
+from cvzoo.weights.record import Weights
 
 MAX_PIXELS = 40_000_000
 _MEMORY = 12 << 30  # of addresses, of which oneDNN reserves more than it uses
 _SIZE = (480, 640)  # of the image that layers are listed for, as of `cvzoo info`
 _N_TASK = 1024  # threads of a pool on many cores, but no fork bomb
 Answer = tuple[dict[str, Any], bytes]
+Files = Sequence[tuple[pathlib.Path, Weights | None]]
 
 
 class Worker:
-    """Answers the messages of a model. model: loaded; data: the specification of its run's data, "" if unknown"""
+    """Answers the messages of a model. model: loaded; data: the specification of its run's data, "" if unknown
 
-    def __init__(self, model: Any, data: str):
-        self._model, self._data = model, data
+    files: of the model, as `verified` takes them
+    """
+
+    def __init__(self, model: Any, data: str, files: Files = ()):
+        self._model, self._data, self._files = model, data, files
         self._images: ValidationImages | None = None
         self._known_layers: list[dict[str, Any]] | None = None
 
@@ -56,6 +64,7 @@ class Worker:
             "layers": lambda *_: ({"size": list(_SIZE), "layers": self._layers()}, b""),
             "weights": lambda asked, _: ({"parameters": weights_of(self._model, str(asked["layer"]))}, b""),
             "activations": self._activations,
+            "verify": lambda *_: (verified(self._model, self._files), b""),
         }
         return operations[asked["op"]](asked, payload)
 
@@ -85,11 +94,19 @@ class Worker:
         return {"height": img.shape[1], "width": img.shape[2], **tree}, _png(img)
 
 
-def _member(name: str) -> Any:
+def _member(name: str) -> ZooMember:
     for member in zoo_members():
         if member.name == name:
-            return member.make()
+            return member
     raise CvzooError(f"the zoo has no model {name[:80]!r}")
+
+
+def _load(word: str) -> tuple[Any, Files]:
+    """(the model of a file or of a name of the zoo, its files)."""
+    if os.path.isfile(word):
+        return load_model(word), [(pathlib.Path(word), None)]
+    member = _member(word)
+    return member.make(), [(cached_path(record), record) for record in member.files]
 
 
 def _png(img: np.ndarray) -> bytes:
@@ -128,10 +145,10 @@ def main(model: str, data: str = "") -> int:
     os.dup2(2, 1)  # what a library prints is no message
     try:
         sandbox = confine(model, data)
-        loaded = load_model(model) if os.path.isfile(model) else _member(model)
+        loaded, files = _load(model)
         if task_of(loaded) is None:
             raise CvzooError(f"the predictions of a {type(loaded).__name__} cannot be shown")
-        worker = Worker(loaded, data)
+        worker = Worker(loaded, data, files)
         write_frame(outgoing, {"sandbox": sandbox})
     except (CvzooError, OSError, MemoryError) as error:
         write_frame(outgoing, _error(error))

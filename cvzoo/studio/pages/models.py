@@ -22,6 +22,7 @@ from cvzoo.studio.api.models import (
     require_loadable,
     trash_model,
 )
+from cvzoo.studio.api.verify_model import verify_model
 from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictionForm, PredictSpec
 from cvzoo.studio.models.card import card_of
 from cvzoo.studio.models.found import Model
@@ -107,6 +108,13 @@ def about_by_form(
     return RedirectResponse(f"/models/{found.key}", status_code=303)
 
 
+@router.post("/models/{model}/verify")
+def verify_by_form(request: Request, found: FoundModel, who: Trainer) -> Response:
+    """Verifies the model, which the card then tells."""
+    verify_model(request, found, who)
+    return RedirectResponse(f"/models/{found.key}#h-verified", status_code=303)
+
+
 @router.post("/models/{model}/delete")
 def delete_by_form(request: Request, found: FoundModel, who: Trainer) -> Response:
     """Moves an uploaded model to the trash."""
@@ -164,5 +172,6 @@ def _page(request: Request, found: Model, wrong: dict[str, str], status: int) ->
     register = studio.models.register
     values = {"model": found, "card": card_of(found), "jobs": jobs, "wrong": wrong, "folders": folders}
     values |= {"lineage": lineage_of(found, studio.data), "notes": register.notes(found.key), "max_notes": MAX_NOTES}
+    values["verified"] = studio.verifications.get(found.key)
     values["aliases"] = [alias for alias, key in register.aliases().items() if key == found.key]
     return render(request, "model.html", status_code=status, values=values)
