@@ -40,6 +40,7 @@ from cvzoo.studio.api import (
     users,
     verify_model,
     versions,
+    zoo,
 )
 from cvzoo.studio.pages import admin, new_training, playground, runs, tour
 from cvzoo.studio.pages import data as data_pages
@@ -81,6 +82,7 @@ API: Sequence[APIRouter] = (
     layouts.router,
     models.router,
     verify_model.router,
+    zoo.router,
     predict.router,
     predictions.router,
     evaluations.router,

@@ -29,6 +29,7 @@ _TITLES = {
     429: "Too many",
     460: "Wrong checksum",
     500: "Error of the server",
+    502: "No answer from another server",
     503: "Not available now",
     507: "Disk full",
 }

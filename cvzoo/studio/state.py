@@ -20,6 +20,7 @@ from cvzoo.studio.jobs.job import Jobs
 from cvzoo.studio.jobs.job_bin import JobBin
 from cvzoo.studio.jobs.use import Use
 from cvzoo.studio.jobs.watched import WatchedRuns
+from cvzoo.studio.models.fetches import Fetches
 from cvzoo.studio.models.found import Models
 from cvzoo.studio.models.model_bin import ModelBin
 from cvzoo.studio.models.register import Register
@@ -54,6 +55,7 @@ class Studio:
     backups: Backups
     answers: Answers
     verifications: Verifications
+    fetches: Fetches
     stopping: asyncio.Event
 
     @property
@@ -73,7 +75,7 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     attempts, follows = Attempts(clock), Follows(runs)
     trash = Trash([JobBin(jobs, place), DatasetBin(data), ModelBin(models.register)], clock)
     parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use)
-    more = (Backups(place, clock), Answers(), Verifications(place))
+    more = (Backups(place, clock), Answers(), Verifications(place), Fetches(place, clock, models.zoo.forget))
     return Studio(settings, place, engine, clock, *parts, *more, asyncio.Event())
 
 

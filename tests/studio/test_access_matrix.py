@@ -49,6 +49,8 @@ TABLE = {
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
     GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log /api/v1/jobs/{job}/snapshots
     GET /api/v1/jobs/{job}/archive /api/v1/jobs/{job}/samples /api/v1/compare /api/v1/recipes/{recipe}
+    GET /api/v1/zoo/{name}
+    GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log
     GET /models/{model} /models/{model}/network /try /versions/{version} /versions/{version}/diff
     HEAD /api/v1/uploads/{upload}
     OPTIONS /api/v1/uploads
@@ -85,6 +87,7 @@ TABLE = {
     ("trainer", "changes"): """
     DELETE /api/v1/models/{model}/aliases/{alias} /api/v1/models/{model}
     POST /models/{model}/delete /models/{model}/verify /api/v1/models/{model}:verify
+    POST /models/{model}/fetch /api/v1/zoo/{name}:fetch
     PATCH /api/v1/models/{model}
     PUT /api/v1/models/{model}/aliases/{alias}
     POST /api/v1/models /models/{model}/about /api/v1/recipes/{recipe}:preview

@@ -248,7 +248,7 @@ def require_loadable(found: Model) -> None:
         raise Problem(
             409,
             f"{found.name} is not on this machine" if is_member else f"{found.name} is a model for other programs",
-            hint=f"cvzoo predict IMAGE --model {found.word} downloads it" if is_member else "the model it was made of",
+            hint="download it first" if is_member else "the model it was made of",
         )
 
 

@@ -28,6 +28,11 @@ class Zoo:
                 self._listed = self._clock(), _list()
             return self._listed[1]
 
+    def forget(self) -> None:
+        """Lists them anew when they are asked for next."""
+        with self._lock:
+            self._listed = None
+
     def member(self, name: str) -> dict[str, Any] | None:
         """The member of this name; None if there is none."""
         return next((each for each in self.members() if each["name"] == name), None)

@@ -23,6 +23,7 @@ from cvzoo.studio.api.models import (
     trash_model,
 )
 from cvzoo.studio.api.verify_model import verify_model
+from cvzoo.studio.api.zoo import fetch_member
 from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictionForm, PredictSpec
 from cvzoo.studio.models.card import card_of
 from cvzoo.studio.models.found import Model
@@ -115,6 +116,16 @@ def verify_by_form(request: Request, found: FoundModel, who: Trainer) -> Respons
     return RedirectResponse(f"/models/{found.key}#h-verified", status_code=303)
 
 
+@router.post("/models/{model}/fetch")
+def fetch_by_form(request: Request, found: FoundModel, who: Trainer) -> Response:
+    """Downloads the weights of a model of the zoo, whose card says how far that is, or why it is not possible."""
+    try:
+        fetch_member(request, found, who)
+    except Problem as problem:
+        return _page(request, found, {"fetch": str(problem.detail)}, problem.status_code)
+    return RedirectResponse(f"/models/{found.key}", status_code=303)
+
+
 @router.post("/models/{model}/delete")
 def delete_by_form(request: Request, found: FoundModel, who: Trainer) -> Response:
     """Moves an uploaded model to the trash."""
@@ -172,6 +183,7 @@ def _page(request: Request, found: Model, wrong: dict[str, str], status: int) ->
     register = studio.models.register
     values = {"model": found, "card": card_of(found), "jobs": jobs, "wrong": wrong, "folders": folders}
     values |= {"lineage": lineage_of(found, studio.data), "notes": register.notes(found.key), "max_notes": MAX_NOTES}
+    values["fetch"] = None if found.member is None else studio.fetches.get(found.word)
     values["verified"] = studio.verifications.get(found.key)
     values["aliases"] = [alias for alias, key in register.aliases().items() if key == found.key]
     return render(request, "model.html", status_code=status, values=values)
