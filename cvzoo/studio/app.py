@@ -16,8 +16,8 @@ from cvzoo.studio.access.rates import Rates
 from cvzoo.studio.api import (
     about,
     actions,
-    compare,
     additions,
+    compare,
     copies,
     datasets,
     evaluations,
