@@ -153,7 +153,9 @@ def bound_socket(settings: Settings) -> socket.socket:
     ports = [PORT, 0] if settings.port is None else [settings.port]
     reason: str | None = None
     for port in ports:
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # with the protocol named, as only then asyncio sends at once: else the kernel holds back the body of a small
+        # answer until the client has acknowledged the headers, 40 ms later
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))

@@ -20,6 +20,27 @@ def test_a_browser_that_opens_the_link_at_once_is_not_refused(tmp_path):
             bound_socket(Settings(home=tmp_path, port=address[1]))
 
 
+def test_answers_do_not_wait_until_the_client_has_acknowledged_their_headers(tmp_path):
+    from cvzoo.studio.serve import bound_socket
+    from cvzoo.studio.settings import Settings
+
+    async def no_delay(listener):
+        found = asyncio.get_running_loop().create_future()
+
+        def connected(_, writer):
+            option = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            found.set_result(option)
+            writer.close()
+
+        async with await asyncio.start_server(connected, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.close()
+            return await found
+
+    with bound_socket(Settings(home=tmp_path, port=0)) as listener:
+        assert asyncio.run(no_delay(listener))
+
+
 def test_an_error_that_stays_is_printed_once(studio, capsys):
     from cvzoo.studio import serve
 
