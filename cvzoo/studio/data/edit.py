@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Connection, Engine, bindparam, insert, select, update
 
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.classes import checked_colors
@@ -230,7 +230,7 @@ class Edits:
         n = len(changes)
         for start in range(0, n, _AT_ONCE):
             part = changes[start : start + _AT_ONCE]
-            close_items(connection, dataset, [each.before.ordinal for each in part if each.before is not None], rev)
+            close_items(connection, dataset, [each.before for each in part if each.before is not None], rev)
             insert_items(connection, dataset, rev, [each.after for each in part if each.after is not None])
         change_facets(connection, dataset, (each.before for each in changes), (each.after for each in changes))
         now = self._clock()
@@ -254,11 +254,21 @@ def _keep_colors(
         connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(colors=json.dumps(kept)))
 
 
-def close_items(connection: Connection, dataset: str, ordinals: Sequence[int], rev: int) -> None:
+def close_items(connection: Connection, dataset: str, items: Sequence[Item], rev: int) -> None:
     """The images are not valid from this revision on."""
-    for table in (ITEM, ITEM_CLASS):
-        mine = (table.c.dataset == dataset) & table.c.ordinal.in_(ordinals) & table.c.last_rev.is_(None)
-        connection.execute(update(table).where(mine).values(last_rev=rev))
+    mine = (ITEM.c.dataset == dataset) & ITEM.c.last_rev.is_(None)
+    these = ITEM.c.ordinal.in_([item.ordinal for item in items])
+    connection.execute(update(ITEM).where(mine, these).values(last_rev=rev))
+    # by class and ordinal, of which there is an index: by ordinal alone all rows of the data set would be gone through
+    used = [
+        {"a_class": name, "an_ordinal": item.ordinal}
+        for item in items
+        for name in {each["class"] for each in item.labels}
+    ]
+    if used:
+        mine = (ITEM_CLASS.c.dataset == dataset) & ITEM_CLASS.c.last_rev.is_(None)
+        this = (ITEM_CLASS.c.name == bindparam("a_class")) & (ITEM_CLASS.c.ordinal == bindparam("an_ordinal"))
+        connection.execute(update(ITEM_CLASS).where(mine, this).values(last_rev=rev), used)
 
 
 def insert_items(
