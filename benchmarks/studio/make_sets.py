@@ -120,7 +120,8 @@ def add_rows(home: pathlib.Path, root: pathlib.Path, n: int) -> None:
     engine = ready_database(place)
     stored = sorted(each.name for each in place.images.glob("*/*") if len(each.name) == 64)
     stems, boxes = [each.stem[:24] for each in real_images(root)], drawn_boxes()
-    rows = home / "rows.jsonl"
+    rows, findings = home / "rows.jsonl", home / "findings.jsonl"
+    findings.touch()
     with open(rows, "w", encoding="utf-8") as file:
         for i in range(n):
             labels = [
@@ -134,9 +135,10 @@ def add_rows(home: pathlib.Path, root: pathlib.Path, n: int) -> None:
     dataset = Datasets(engine, now_ms).create("benchmark", {"spec": "rows"}, None)
     classes = [f"class {k:02d}" for k in range(N_CLASS)]
     result = {"task": "boxes", "layout": "coco", "classes": classes, "n": n, "extra": {}, "findings": []}
-    take_in_import(engine, now_ms, dataset.id, rows, result)
+    take_in_import(engine, now_ms, dataset.id, rows, findings, result)
     engine.dispose()
     rows.unlink()
+    findings.unlink()
 
 
 def write_runs(out: pathlib.Path, n: int, n_epoch: int = 30, n_step: int = 200) -> None:
