@@ -3,16 +3,16 @@
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
+from cvzoo.studio.jobs.columns import X_KEYS, Columns
 from cvzoo.studio.jobs.conductor import attempt_folder
-from cvzoo.studio.jobs.rows import Row, all_rows, read_rows
+from cvzoo.studio.jobs.rows import Row, all_rows, parts_of, read_rows
 from cvzoo.studio.jobs.run_record import ITERATIONS, LIVE, METRICS, number
 from cvzoo.studio.jobs.thin import thinned
 from cvzoo.studio.worker.supervise import USAGE
 
-X_KEYS = ("iteration", "epoch", "elapsed_time")
 # rows every few seconds, means of few iterations, means of epochs; the source with the most values of a key is drawn
 SOURCES = (LIVE, ITERATIONS, METRICS)
 
@@ -59,13 +59,26 @@ def _curves(folder: pathlib.Path, n_point: int, stamps: object) -> tuple[list[di
     found: dict[str, dict[str, Any]] = {}
     offsets = []
     for source in SOURCES:
-        rows, offset = all_rows(folder / source)
+        columns, offset = _columns(folder / source)
         offsets.append(offset)
-        for key in keys_of(rows):
-            series = _series(key, source, rows, n_point)
-            if key not in found or len(series["value"]) > len(found[key]["value"]):
-                found[key] = series
+        for key in columns.keys:
+            xs, ys = columns.points(key)
+            if key not in found or min(len(ys), n_point) > len(found[key]["value"]):
+                chosen = columns.chosen(key, thinned(xs, ys, n_point))
+                found[key] = {"key": key, "source": source, **chosen}
     return [found[key] for key in sorted(found)], Offsets(tuple(offsets))
+
+
+def _columns(path: pathlib.Path) -> tuple[Columns, int]:
+    """The columns of a log, and the offset behind what was read."""
+    columns, offset = Columns(), 0
+    try:
+        for rows, end in parts_of(path):
+            columns.add(rows)
+            offset = end
+    except EOFError:
+        return _columns(path)
+    return columns, offset
 
 
 def read_more(folder: pathlib.Path, offsets: Offsets) -> tuple[dict[str, list[Row]], Offsets]:
@@ -82,21 +95,6 @@ def read_more(folder: pathlib.Path, offsets: Offsets) -> tuple[dict[str, list[Ro
 def keys_of(rows: Iterable[Row]) -> list[str]:
     """The keys of values, in the order of their first rows."""
     return [key for key in dict.fromkeys(key for row in rows for key in row) if key not in X_KEYS]
-
-
-def _series(key: str, source: str, rows: Sequence[Row], n_point: int) -> dict[str, Any]:
-    having = [row for row in rows if key in row]
-    known = [row for row in having if number(row[key]) is not None and number(row.get("iteration")) is not None]
-    chosen = thinned([row["iteration"] for row in known], [row[key] for row in known], n_point)
-    kept = [known[i] for i in chosen]
-    columns = {name: [number(row.get(name)) for row in kept] for name in X_KEYS}
-    return {
-        "key": key,
-        "source": source,
-        "n_gap": len(having) - len(known),
-        **columns,
-        "value": [row[key] for row in kept],
-    }
 
 
 def usage_curves(folder: pathlib.Path, attempt: int, n_point: int) -> list[dict[str, Any]]:

@@ -2,12 +2,15 @@
 
 import os
 import pathlib
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from cvzoo.studio.jobs.json_file import decoder_of, open_regular
 
 Row: TypeAlias = dict[str, Any]
+_END = b"\n"
 _MAX_READ = 8 << 20  # bytes per call: a longer file is read in several
+_PART = 1 << 20  # bytes of rows that are parsed at once
 _MAX_ALL = 64 << 20  # about 300,000 rows; of a longer file the end is read
 
 
@@ -17,40 +20,62 @@ def read_rows(path: pathlib.Path, offset: int = 0) -> tuple[list[Row], int]:
     Lines that are no JSON objects are left out; a missing file has no rows. Raises EOFError if the file ends before
     the offset: it was cut off, and what was read before does not hold any more.
     """
+    data, end = _read(path, offset)
+    return _rows_of(data), end
+
+
+def _read(path: pathlib.Path, offset: int) -> tuple[bytes, int]:
+    """The complete lines, as of `read_rows`."""
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size < offset:
                 raise EOFError(f"{path} has been cut off")
             if size == offset:
-                return [], offset
+                return b"", offset
             file.seek(offset)
             data = file.read(_MAX_READ)
     except OSError:
         if offset:
             raise EOFError(f"{path} has been removed") from None
-        return [], 0
+        return b"", 0
     end = data.rfind(b"\n") + 1
     if not end and len(data) == _MAX_READ:
         end = len(data)  # a line of 8 MiB is no row
-    return _rows_of(data[:end]), offset + end
+    return data[:end], offset + end
 
 
 def all_rows(path: pathlib.Path, n_byte: int = _MAX_ALL) -> tuple[list[Row], int]:
     """All complete rows of the file, of its last `n_byte` bytes if it has more, and the offset behind them."""
     rows: list[Row] = []
+    offset = 0
+    try:
+        for part, end in parts_of(path, n_byte):
+            rows += part
+            offset = end
+    except EOFError:
+        return all_rows(path, n_byte)
+    return rows, offset
+
+
+def parts_of(path: pathlib.Path, n_byte: int = _MAX_ALL) -> Iterator[tuple[list[Row], int]]:
+    """The rows of `all_rows`, about 1 MiB of them at once, each part with the offset behind what was read.
+
+    Raises EOFError if the file is cut off meanwhile.
+    """
     try:
         offset = max(os.stat(path, follow_symlinks=False).st_size - n_byte, 0)
     except OSError:
-        return [], 0
+        return
     while True:
-        try:
-            more, end = read_rows(path, offset)
-        except EOFError:
-            return all_rows(path, n_byte)
-        rows += more
+        data, end = _read(path, offset)
+        start = 0
+        while start < len(data):
+            stop = data.find(b"\n", start + _PART) + 1 or len(data)
+            yield _rows_of(data[start:stop]), end
+            start = stop
         if end == offset:
-            return rows, offset
+            return
         offset = end
 
 
@@ -69,8 +94,14 @@ def last_rows(path: pathlib.Path, n_byte: int = 1 << 15) -> list[Row]:
 
 
 def _rows_of(data: bytes) -> list[Row]:
-    rows = []
     decoder = decoder_of(data)
+    try:  # all at once, which takes half of the time
+        found = decoder.decode(f"[{data.rstrip(_END).replace(_END, b',').decode()}]")
+    except (ValueError, RecursionError):
+        found = []
+    if len(found) == data.count(_END) and set(map(type, found)) == {dict}:
+        return found  # type: ignore[no-any-return]
+    rows = []
     for line in data.splitlines():
         try:
             row = decoder.decode(line.decode())

@@ -22,5 +22,7 @@ def thinned(xs: Sequence[float], ys: Sequence[float], n: int) -> list[int]:
         next_x = sum(xs[end:after]) / max(after - end, 1) if after > end else xs[-1]
         next_y = sum(ys[end:after]) / max(after - end, 1) if after > end else ys[-1]
         x, y = xs[kept[-1]], ys[kept[-1]]
-        kept.append(max(range(start, end), key=lambda i: abs((x - next_x) * (ys[i] - y) - (x - xs[i]) * (next_y - y))))
+        width, height = x - next_x, next_y - y
+        areas = [abs(width * (b - y) - (x - a) * height) for a, b in zip(xs[start:end], ys[start:end])]
+        kept.append(start + areas.index(max(areas)))
     return [*kept, n_point - 1]

@@ -66,8 +66,8 @@ def test_a_thinned_curve_keeps_a_spike():
 
 def test_curves_are_read_again_when_a_file_has_changed(tmp_path, monkeypatch):
     read = []
-    plain = curves.all_rows
-    monkeypatch.setattr(curves, "all_rows", lambda path: (read.append(path.name), plain(path))[1])
+    plain = curves.parts_of
+    monkeypatch.setattr(curves, "parts_of", lambda path: (read.append(path.name), plain(path))[1])
     log = tmp_path / "metrics.jsonl"
     log.write_text('{"iteration": 1, "loss": 2.0}\n')
     first = read_curves(tmp_path, 10)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from cvzoo.studio.jobs.json_file import read_json_object
-from cvzoo.studio.jobs.rows import all_rows, last_rows, read_rows
+from cvzoo.studio.jobs.rows import all_rows, last_rows, parts_of, read_rows
 
 
 def test_rows_are_read_from_an_offset(tmp_path):
@@ -65,3 +65,21 @@ def test_nobody_waits_for_the_writer_of_a_fifo(tmp_path):
     assert all_rows(path) == ([], 0)
     assert last_rows(path) == []
     assert read_json_object(path) == {}
+
+
+@pytest.mark.parametrize("line", ["", "[1]", '{"a": 1}, {"a": 1}', '{"a": 1', "null", '{"b": 2}'])
+def test_a_line_that_is_no_row_does_not_change_the_others(tmp_path, line):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(f'{{"a": 1}}\n{line}\n{{"a": 2}}\n')
+    rows, _ = all_rows(path)
+    assert rows == [{"a": 1}, *([{"b": 2}] if line == '{"b": 2}' else []), {"a": 2}]
+
+
+def test_rows_come_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr("cvzoo.studio.jobs.rows._PART", 20)
+    path = tmp_path / "metrics.jsonl"
+    path.write_text("".join(f'{{"a": {i}}}\n' for i in range(10)) + '{"a"')
+    parts = list(parts_of(path))
+    assert [row["a"] for rows, _ in parts for row in rows] == list(range(10))
+    assert len(parts) > 2
+    assert parts[-1][1] == path.stat().st_size - 4
