@@ -3,6 +3,7 @@
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.audit import record
@@ -16,7 +17,7 @@ from cvzoo.studio.data.overview import overview_of
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.split_matrix import split_matrix
 from cvzoo.studio.models.lineage import made_of, made_to_json
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import JSONText, Problem
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(tags=["datasets"])
@@ -91,7 +92,7 @@ def create_dataset(request: Request, body: NewDataset, who: Annotator) -> dict[s
 
 
 @router.get("/datasets/{dataset}")
-def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
+def get_dataset(request: Request, dataset: FoundDataset) -> Response:
     """One data set, with the numbers of images and objects by class and by split, and the work on it.
 
     models: those that were trained on its versions, and what was made of them
@@ -102,7 +103,8 @@ def get_dataset(request: Request, dataset: FoundDataset) -> dict[str, Any]:
     more: dict[str, Any] = {"n_open_error": data.findings.n_open_error(dataset.id), "tasks": tasks}
     more["add_error"] = data.tasks.failure("add", dataset.id)
     more["models"] = made_to_json(made_of(data.versions.of(dataset.id), studio.models))
-    return dataset.to_json() | data.datasets.counts(dataset.id) | more
+    # not a dict, whose values FastAPI would look through one by one
+    return JSONText(dataset.to_json() | data.datasets.counts(dataset.id) | more)
 
 
 @router.get("/datasets/{dataset}/overview")

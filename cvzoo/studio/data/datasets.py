@@ -170,7 +170,7 @@ class Datasets:
         with reading(self._engine) as connection:
             head = connection.execute(select(DATASET.c.head_rev).where(DATASET.c.id == dataset)).scalar() or 0
             names = classes_at(connection, dataset, head)
-            splits, used = (facets_of(connection, dataset, kind) for kind in ("split", "class"))
+            splits, used = facets_of(connection, dataset, "split", "class")
         n_image, n_object = (sum(each[i] for each in splits.values()) for i in (0, 1))
         by_class = [(name, *used.get(name, (0, 0))) for name in names]
         by_split = sorted(((name, *each) for name, each in splits.items()), key=lambda row: split_rank(row[0]))
@@ -179,7 +179,7 @@ class Datasets:
     def work(self, dataset: str) -> dict[str, list[tuple[str, int]]]:
         """The numbers of images of the newest revision: "tags", "stages" in order, and "assignees", "" for none."""
         with reading(self._engine) as connection:
-            tags, stages, users = (facets_of(connection, dataset, kind) for kind in ("tag", "stage", "user"))
+            tags, stages, users = facets_of(connection, dataset, "tag", "stage", "user")
         return {
             "tags": sorted((name, n) for name, (n, _) in tags.items()),
             "stages": [(name, stages.get(name, (0, 0))[0]) for name in STAGES],

@@ -12,7 +12,7 @@ from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.classes import checked_colors
 from cvzoo.studio.data.datasets import classes_at
 from cvzoo.studio.data.facets import change_facets
-from cvzoo.studio.data.items import Item, item_at, item_of, tags_text, valid_at
+from cvzoo.studio.data.items import COLUMNS, Item, item_at, item_of, tags_text, valid_at
 from cvzoo.studio.data.objects import checked_objects, text_of
 from cvzoo.studio.data.suggestions import Suggestion, follow_labels, label_of, open_suggestions
 from cvzoo.studio.database.engine import writing
@@ -300,7 +300,7 @@ def differences(connection: Connection, dataset: str, first: int, second: int) -
     ordinals = select(ITEM.c.ordinal).where(mine, changed)
     found: dict[int, list[Item | None]] = {}
     for index, rev in enumerate((first, second)):
-        query = select(ITEM).where(valid_at(dataset, rev), ITEM.c.ordinal.in_(ordinals))
+        query = select(*COLUMNS).where(valid_at(dataset, rev), ITEM.c.ordinal.in_(ordinals))
         for row in connection.execute(query):
             found.setdefault(row.ordinal, [None, None])[index] = item_of(row)
     return [(before, after) for _, (before, after) in sorted(found.items()) if not _same(before, after)]
@@ -345,7 +345,7 @@ def items_at(connection: Connection, dataset: str, rev: int, ordinals: Iterable[
     wanted = sorted(set(ordinals))
     for start in range(0, len(wanted), _AT_ONCE):
         part = ITEM.c.ordinal.in_(wanted[start : start + _AT_ONCE])
-        query = select(ITEM).where(valid_at(dataset, rev), part).order_by(ITEM.c.ordinal)
+        query = select(*COLUMNS).where(valid_at(dataset, rev), part).order_by(ITEM.c.ordinal)
         yield from [item_of(row) for row in connection.execute(query)]
 
 

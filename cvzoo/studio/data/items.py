@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, func, select
 
 from cvzoo.studio.data.where import Filter, chosen, counted, is_newest, page_of
 from cvzoo.studio.database.engine import reading
@@ -53,6 +53,9 @@ class Item:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # asdict() copies values
 
 
+COLUMNS = tuple(ITEM.c[field.name] for field in dataclasses.fields(Item))  # of a query whose rows are images
+
+
 class Items:
     """The images of all data sets. engine: of the studio"""
 
@@ -63,16 +66,30 @@ class Items:
         self, dataset: str, rev: int, wanted: Filter, *, after: int = -1, before: int | None = None, limit: int = 100
     ) -> list[Item]:
         """Images in the filter's order. after, before: the ordinal that the page follows, or precedes"""
+        return [item_of(row) for row in self._page(dataset, rev, wanted, after, before, limit)]
+
+    def page_text(
+        self, dataset: str, rev: int, wanted: Filter, *, after: int = -1, limit: int = 100
+    ) -> tuple[str, int | None]:
+        """(a list of `Item.to_json` of each image of `page` as JSON, the ordinal that the next page follows, if any).
+
+        The objects are not parsed, as they are stored as JSON.
+        """
+        rows = self._page(dataset, rev, wanted, after, None, limit)
+        return f"[{', '.join(map(item_text, rows))}]", rows[-1].ordinal if len(rows) == limit else None
+
+    def _page(
+        self, dataset: str, rev: int, wanted: Filter, after: int, before: int | None, limit: int
+    ) -> Sequence[Row[Any]]:
         with reading(self._engine) as connection:
-            if wanted.errors is not None and wanted.sort == "-errors":
-                order = self._by_errors(connection, dataset, rev, wanted)
-                ordinals = _around(order, None if after < 0 else after, before, limit)
-                items = [item_at(connection, dataset, ordinal, rev) for ordinal in ordinals]
-                return [each for each in items if each is not None]
-            query, column = chosen(connection, dataset, rev, wanted, *ITEM.c)
             start = None if after < 0 else after
+            if wanted.errors is not None and wanted.sort == "-errors":
+                ordinals = _around(self._by_errors(connection, dataset, rev, wanted), start, before, limit)
+                rows = [connection.execute(_at(dataset, ordinal, rev)).first() for ordinal in ordinals]
+                return [row for row in rows if row is not None]
+            query, column = chosen(connection, dataset, rev, wanted, *COLUMNS)
             query = page_of(query, column, wanted, dataset, rev, after=start, before=before)
-            found = [item_of(row) for row in connection.execute(query.limit(limit))]
+            found = connection.execute(query.limit(limit)).all()
         return found[::-1] if before is not None else found
 
     def _by_errors(self, connection: Connection, dataset: str, rev: int, wanted: Filter) -> list[int]:
@@ -119,7 +136,7 @@ class Items:
     def history(self, dataset: str, ordinal: int) -> list[tuple[Item, str, int]]:
         """(the image, kind of the revision that made it so, when), the newest first."""
         query = (
-            select(ITEM, REVISION.c.kind, REVISION.c.at)
+            select(*COLUMNS, REVISION.c.kind, REVISION.c.at)
             .join(REVISION, (REVISION.c.dataset == ITEM.c.dataset) & (REVISION.c.rev == ITEM.c.first_rev))
             .where(ITEM.c.dataset == dataset, ITEM.c.ordinal == ordinal)
             .order_by(ITEM.c.first_rev.desc())
@@ -137,7 +154,7 @@ class Items:
 
     def rows(self, connection: Connection, dataset: str, rev: int) -> Iterator[Item]:
         """All images of a revision in order, a few at a time in memory."""
-        query = select(ITEM).where(valid_at(dataset, rev)).order_by(ITEM.c.ordinal)
+        query = select(*COLUMNS).where(valid_at(dataset, rev)).order_by(ITEM.c.ordinal)
         for row in connection.execute(query.execution_options(yield_per=500)):
             yield item_of(row)
 
@@ -151,15 +168,30 @@ def valid_at(dataset: str, rev: int) -> ColumnElement[bool]:
 
 def item_at(connection: Connection, dataset: str, ordinal: int, rev: int) -> Item | None:
     """One image at a revision."""
-    row = connection.execute(select(ITEM).where(valid_at(dataset, rev), ITEM.c.ordinal == ordinal)).first()
+    row = connection.execute(_at(dataset, ordinal, rev)).first()
     return None if row is None else item_of(row)
 
 
+def _at(dataset: str, ordinal: int, rev: int) -> Select[Any]:
+    return select(*COLUMNS).where(valid_at(dataset, rev), ITEM.c.ordinal == ordinal)
+
+
 def item_of(row: Row[Any]) -> Item:
-    """The image of a row."""
-    tree = {field.name: getattr(row, field.name) for field in dataclasses.fields(Item)}
-    parsed = {name: json.loads(tree[name] or "[]") for name in ("labels", "extra", "tags")}
-    return Item(**tree | parsed)
+    """The image of a row, which begins with COLUMNS."""
+    *values, labels, extra, tags, stage, assignee = row[: len(COLUMNS)]
+    parsed = json.loads(labels), json.loads(extra) if extra else [], json.loads(tags) if tags else []
+    return Item(*values, *parsed, stage, assignee)
+
+
+def item_text(row: Row[Any]) -> str:
+    """`Item.to_json` of a row's image as JSON in ASCII."""
+    ordinal, first, last, name, sha256, height, width, split, n_object, labels, extra, tags, stage, assignee = row
+    return (
+        f'{{"ordinal": {ordinal}, "first_rev": {first}, "last_rev": {"null" if last is None else last}, '
+        f'"name": {json.dumps(name)}, "sha256": "{sha256}", "height": {height}, "width": {width}, '
+        f'"split": {json.dumps(split)}, "n_object": {n_object}, "labels": {labels}, "extra": {extra or "[]"}, '
+        f'"tags": {tags or "[]"}, "stage": {json.dumps(stage)}, "assignee": {json.dumps(assignee)}}}'
+    )
 
 
 def item_line(

@@ -67,8 +67,8 @@ class Overview:
 def overview_of(engine: Engine, store: ImageStore, dataset: str, _: int) -> Overview:
     """The overview of the newest revision, whose number is the last argument."""
     with reading(engine) as connection:
-        splits = facets_of(connection, dataset, "split").values()
-        n_all, n_object = (sum(each[i] for each in splits) for i in (0, 1))
+        (splits,) = facets_of(connection, dataset, "split")
+        n_all, n_object = (sum(each[i] for each in splits.values()) for i in (0, 1))
         mine = (ITEM.c.dataset == dataset) & ITEM.c.last_rev.is_(None)
         last = connection.execute(select(func.max(ITEM.c.ordinal)).where(mine)).scalar()
         n_wanted = max(min(_MOST, _MOST_OBJECT * n_all // max(n_object, 1)), _LEAST)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from cvzoo.studio.data.datasets import classes_at
-from cvzoo.studio.data.items import Item, item_of, valid_at
+from cvzoo.studio.data.items import COLUMNS, Item, item_of, valid_at
 from cvzoo.studio.data.labels import new_object_id
 from cvzoo.studio.data.objects import MAX_OBJECTS, checked_objects
 from cvzoo.studio.data.suggestions import Suggestion, add_suggestions
@@ -34,7 +34,7 @@ def take_in_proposals(
     classes = set(classes_at(connection, dataset, head))
     rows = predicted_rows(folder)
     found = []
-    for row in connection.execute(select(ITEM).where(valid_at(dataset, head)).order_by(ITEM.c.ordinal)):
+    for row in connection.execute(select(*COLUMNS).where(valid_at(dataset, head)).order_by(ITEM.c.ordinal)):
         if row.ordinal in rows:
             item = item_of(row)
             objects = proposed(rows[item.ordinal], item, classes, spec)

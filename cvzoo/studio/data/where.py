@@ -68,17 +68,21 @@ def counted(connection: Connection, dataset: str, wanted: Filter) -> int | None:
     if any(looked_at) or wanted.errors is not None or len(kept) > 1 or wanted.stage == OPEN:
         return None
     if not kept:
-        return sum(n for n, _ in facets_of(connection, dataset, "split").values())
+        (splits,) = facets_of(connection, dataset, "split")
+        return sum(n for n, _ in splits.values())
     ((kind, name),) = kept
     mine = (FACET.c.dataset == dataset) & (FACET.c.kind == kind) & (FACET.c.name == name)
     return int(connection.execute(select(FACET.c.n_image).where(mine)).scalar() or 0)
 
 
-def facets_of(connection: Connection, dataset: str, kind: FacetKind) -> dict[str, tuple[int, int]]:
-    """(images, objects) of each split, class ... that has images."""
-    mine = (FACET.c.dataset == dataset) & (FACET.c.kind == kind) & (FACET.c.n_image > 0)
-    query = select(FACET.c.name, FACET.c.n_image, FACET.c.n_object).where(mine)
-    return {row.name: (row.n_image, row.n_object) for row in connection.execute(query)}
+def facets_of(connection: Connection, dataset: str, *kinds: FacetKind) -> list[dict[str, tuple[int, int]]]:
+    """Of each kind (images, objects) of each split, class ... that has images."""
+    mine = (FACET.c.dataset == dataset) & FACET.c.kind.in_(kinds) & (FACET.c.n_image > 0)
+    query = select(FACET.c.kind, FACET.c.name, FACET.c.n_image, FACET.c.n_object).where(mine)
+    found: dict[str, dict[str, tuple[int, int]]] = {kind: {} for kind in kinds}
+    for kind, name, n_image, n_object in connection.execute(query):
+        found[kind][name] = n_image, n_object
+    return list(found.values())
 
 
 def is_newest(connection: Connection, dataset: str, rev: int) -> bool:
@@ -108,7 +112,7 @@ def chosen(
         source, conditions = None, []  # rows of classes are valid as long as those of their images
     names = list(dict.fromkeys(wanted.classes))
     if len(names) > 1:  # the rarest one comes last, whose rows are gone through
-        known = facets_of(connection, dataset, "class")
+        (known,) = facets_of(connection, dataset, "class")
         names.sort(key=lambda name: -known.get(name, (0, 0))[0])
     for i, name in enumerate(names):
         rows = ITEM_CLASS.alias(f"class_{i}")

@@ -133,3 +133,16 @@ def test_an_older_database_gets_the_numbers(browser, studio, dataset):
     after = datasets.counts(dataset), datasets.work(dataset)
     engine.dispose()
     assert after == before
+
+
+@pytest.mark.parametrize("query", ["", "?limit=3", "?sort=-objects&after=2", "?class=cat&limit=2"])
+def test_a_page_of_images_as_text_is_what_the_images_are(browser, studio, dataset, query):
+    base = f"/api/v1/datasets/{dataset}/images"
+    browser.patch(base, json={"ordinals": [1, 2], "add_tags": ["night", "é"]})
+    found = browser.get(f"{base}{query}")
+    assert found.headers["content-type"] == "application/json"
+    items = found.json()["items"]
+    rev = studio.data.datasets.get(dataset).head_rev
+    assert items == [studio.data.items.get(dataset, each["ordinal"], rev).to_json() for each in items]
+    assert found.json()["next"] == (items[-1]["ordinal"] if "limit" in query else None)
+    assert found.json()["rev"] == rev
