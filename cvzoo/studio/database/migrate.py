@@ -10,7 +10,7 @@ from cvzoo.errors.exceptions import ConfigError, FileFormatError
 from cvzoo.studio.database.engine import open_database
 from cvzoo.studio.place import Place
 
-HEAD = "0026"  # the newest revision in migrations/versions
+HEAD = "0027"  # the newest revision in migrations/versions
 _FOLDER = pathlib.Path(__file__).with_name("migrations")
 
 

@@ -235,6 +235,8 @@ FINDING = Table(
     UniqueConstraint("dataset", "digest", name="finding_digest"),
 )
 Index("finding_image", FINDING.c.dataset, FINDING.c.ordinal)
+# in which findings are counted; without the ordinal, as SQLite would go through it for the findings of an image
+Index("finding_kind", FINDING.c.dataset, FINDING.c.severity, FINDING.c.state, FINDING.c.kind)
 # what a model proposes for an image; its newest row counts, as a proposal replaces the open ones before it
 SUGGESTION = Table(
     "suggestion",
