@@ -33,13 +33,14 @@ def check_files(annotated: AnnotatedSet) -> Iterator[Finding]:
 
 def name_trouble(name: str) -> str | None:
     """The problem of a file name's characters, None without any."""
-    if any(0xDC80 <= ord(letter) <= 0xDCFF for letter in name):  # Python's surrogate escapes
+    is_ascii = name.isascii()
+    if not is_ascii and any(0xDC80 <= ord(letter) <= 0xDCFF for letter in name):  # Python's surrogate escapes
         return "the name's bytes are not UTF-8"
     if "\ufffd" in name:
         return "the name contains replacement characters (U+FFFD)"
     if not name.isprintable():
         return f"the name contains unprintable characters: {name!r}"
-    if unicodedata.normalize("NFC", name) != name:
+    if not is_ascii and unicodedata.normalize("NFC", name) != name:
         return "the name is not normalized (NFC): its accents are separate characters"
     if name != name.strip():
         return "the name begins or ends with whitespace"

@@ -10,6 +10,8 @@ def leak(splits: Iterable[str], others: Iterable[str] | None = None) -> tuple[st
     trainval, the union of train and val, may share images with both.
     """
     splits = tuple(splits)
+    if others is None and len(splits) < 2:
+        return None
     others = splits if others is None else tuple(others)
     for trained, evaluated in ((splits, others), (others, splits)):
         for a in trained:

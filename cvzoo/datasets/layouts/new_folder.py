@@ -12,6 +12,9 @@ from collections.abc import Iterator, Sequence
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.typing.aliases import FilePath
 
+# what may change in an ASCII name
+_TO_CHANGE = re.compile(r"[/\\]|^\s|\s$|^\.{0,2}$")
+
 
 @contextlib.contextmanager
 def new_folder(path: FilePath) -> Iterator[pathlib.Path]:
@@ -57,9 +60,9 @@ def plain_names(names: Sequence[str], *, flat: bool) -> dict[str, str]:
     """
     taken: set[str] = set()
     plain = {}
+    wanted = [(_plain(name, flat), name) for name in names]
     # names that need no change are kept, in whatever order they come
-    for name in sorted(names, key=lambda name: _plain(name, flat) != name):
-        candidate = _plain(name, flat)
+    for candidate, name in sorted(wanted, key=lambda both: both[0] != both[1]):
         stem, dot, ending = candidate.rpartition(".")
         stem = stem if dot else candidate
         number, new = 1, stem
@@ -72,6 +75,8 @@ def plain_names(names: Sequence[str], *, flat: bool) -> dict[str, str]:
 
 
 def _plain(name: str, flat: bool) -> str:
+    if name.isascii() and name.isprintable() and not _TO_CHANGE.search(name):
+        return name
     parts = [part for part in re.split(r"[/\\]+", name) if part not in ("", ".", "..")]
     text = ("_" if flat else "/").join(part.strip() for part in parts)
     text = unicodedata.normalize("NFC", text)

@@ -3,60 +3,174 @@
 import json
 import math
 import pathlib
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import exact, minus
 
+_AT_ONCE = 1 << 20  # letters in memory
+_text = json.JSONEncoder(ensure_ascii=False).encode  # made once: `json.dumps` with options makes one per call
 NO_SPLIT = ("all", "rest")  # names of files of images without a split: where there are no splits, and beside others
 
 
-def write_coco(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+def write_coco(
+    annotated: AnnotatedSet,
+    folder: pathlib.Path,
+    names: Mapping[str, str],
+    images: Iterable[AnnotatedImage] | None = None,
+    largest: tuple[int, int] | None = None,
+) -> None:
     """Writes annotations/instances_SPLIT.json to `folder`, images without a split to instances_rest.json, and without
     any splits everything to instances_all.json.
 
     Existing ids are kept; new ones are the same in all files.
     names: the name of each image's copy
+    images: the images, each of which is written before the next one is asked for; None: those of `annotated`
+    largest: the largest integer ids of images and of objects with a box, 0 without any; None: those of `annotated`
     """
     (folder / "annotations").mkdir()
-    for split, file in coco_files(annotated, names).items():
-        path = folder / "annotations" / f"instances_{split}.json"
-        path.write_text(json.dumps(file, ensure_ascii=False), encoding="utf-8", errors="replace")
+    records = _Records(annotated, _largest(annotated) if largest is None else largest)
+    head = "".join(f"{_text(key)}: {_text(value)}, " for key, value in _info(annotated).items())
+
+    def file(split: str) -> _File:
+        return _File(folder / "annotations" / f"instances_{split}.json", head)
+
+    files = {split: file(split) for split in _splits(annotated)}
+    for image in annotated.images if images is None else images:
+        record, annotations = records.of(image, names[image.name])
+        texts = _text(record), _text(annotations)[1:-1]
+        for split in _splits_of(image, annotated):
+            if split not in files:
+                files[split] = file(split)
+            files[split].add(*texts)
+    for each in files.values():
+        each.close(_text(records.categories))
 
 
 def coco_files(annotated: AnnotatedSet, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """The contents of the files of `write_coco` by split: lists of images, annotations and categories."""
-    categories, numbers = _categories(annotated)
-    image_ids = _ids([image.extra.get("id") for image in annotated.images])
-    objects = [
-        [
-            (each, numbers[each.name], each.bbox)
+    records = _Records(annotated, _largest(annotated))
+    found: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]]
+    found = {split: ([], []) for split in _splits(annotated)}
+    for image in annotated.images:
+        record, annotations = records.of(image, names[image.name])
+        for split in _splits_of(image, annotated):
+            images, objects = found.setdefault(split, ([], []))
+            images.append(record)
+            objects += annotations
+    info = _info(annotated)
+    return {
+        split: {**info, "images": images, "annotations": objects, "categories": records.categories}
+        for split, (images, objects) in found.items()
+    }
+
+
+class _Records:
+    """The records of images and of their annotations. largest: the largest ids of both that are given"""
+
+    def __init__(self, annotated: AnnotatedSet, largest: tuple[int, int]):
+        self.categories, self._numbers = _categories(annotated)
+        self._image_ids, self._object_ids = map(_Ids, largest)
+
+    def of(self, image: AnnotatedImage, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """(the image's record, those of its objects with a class and a box). name: of its copy"""
+        id_, numbers, new_id = self._image_ids.of(image.extra.get("id")), self._numbers, self._object_ids.of
+        annotations = [
+            _annotation(each, each.bbox, new_id(each.extra.get("id")), id_, numbers[each.name])
             for each in image.objects
             if each.name in numbers and each.bbox is not None
         ]
-        for image in annotated.images
-    ]
-    object_ids = iter(_ids([each.extra.get("id") for row in objects for each, _, _ in row]))
-    rows = []
-    for image, image_id, row in zip(annotated.images, image_ids, objects):
-        annotations = [_annotation(each, bbox, next(object_ids), image_id, number) for each, number, bbox in row]
-        rows.append((image, _image(image, image_id, names[image.name]), annotations))
-    files = {split: [row for row in rows if split in row[0].splits] for split in annotated.splits}
-    rest = [row for row in rows if not row[0].splits]
-    if rest or not annotated.splits:
-        files[NO_SPLIT[1] if annotated.splits else NO_SPLIT[0]] = rest
-    is_coco = annotated.kind == "coco"
-    info = {key: annotated.extra[key] for key in annotated.extra if key != "categories"} if is_coco else {}
-    return {
-        split: {
-            **info,
-            "images": [record for _, record, _ in chosen],
-            "annotations": [each for _, _, annotations in chosen for each in annotations],
-            "categories": categories,
-        }
-        for split, chosen in files.items()
-    }
+        return _image(image, id_, name), annotations
+
+
+class _Ids:
+    """The integer ids that are given, unless duplicate; larger new ones for all others. largest: of those given"""
+
+    def __init__(self, largest: int):
+        self._last = largest
+        self._taken: set[int] = set()
+
+    def of(self, given: object) -> int:
+        if not isinstance(given, int) or given in self._taken:
+            self._last += 1
+            given = self._last
+        self._taken.add(given)
+        return given
+
+
+def _largest(annotated: AnnotatedSet) -> tuple[int, int]:
+    objects = (each for image in annotated.images for each in image.objects if _is_written(each))
+    both = (image.extra.get("id") for image in annotated.images), (each.extra.get("id") for each in objects)
+    of_images, of_objects = (max((id_ for id_ in ids if isinstance(id_, int)), default=0) for ids in both)
+    return of_images, of_objects
+
+
+def _is_written(each: AnnotatedObject) -> bool:
+    return each.name is not None and each.bbox is not None
+
+
+class _File:
+    """A file of annotations that is written image by image. head: text of what comes before the images
+
+    The annotations come after all images, and are in a file of their own until then.
+    """
+
+    def __init__(self, path: pathlib.Path, head: str):
+        self._path, self._part = path, path.with_suffix(".part")
+        self._images, self._annotations = [f'{{{head}"images": ['], [""]  # texts that are not written yet
+        self._between = "", ""  # in front of the next image, and the next annotation
+        self._n_letter = 0
+
+    def add(self, image: str, annotations: str) -> None:
+        """Adds the record of an image, and those of its objects without brackets."""
+        before_image, before_annotation = self._between
+        self._images.append(before_image + image)
+        if annotations:
+            self._annotations.append(before_annotation + annotations)
+        self._between = ", ", ", " if annotations else before_annotation
+        self._n_letter += len(image) + len(annotations)
+        if self._n_letter > _AT_ONCE:
+            self._write()
+
+    def close(self, categories: str) -> None:
+        """Writes what is left. categories: their records"""
+        self._images.append('], "annotations": [')
+        self._write()
+        with open(self._path, "ab") as file:
+            with open(self._part, "rb") as part:
+                shutil.copyfileobj(part, file)
+            file.write(_bytes(f'], "categories": {categories}}}'))
+        self._part.unlink()
+
+    def _write(self) -> None:
+        for path, texts in ((self._path, self._images), (self._part, self._annotations)):
+            with open(path, "ab") as file:
+                file.write(_bytes("".join(texts)))
+            texts.clear()
+        self._n_letter = 0
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _splits(annotated: AnnotatedSet) -> tuple[str, ...]:
+    return annotated.splits or NO_SPLIT[:1]
+
+
+def _splits_of(image: AnnotatedImage, annotated: AnnotatedSet) -> list[str]:
+    """Of which files the image is."""
+    if image.splits:
+        return [split for split in annotated.splits if split in image.splits]
+    return [NO_SPLIT[1] if annotated.splits else NO_SPLIT[0]]
+
+
+def _info(annotated: AnnotatedSet) -> dict[str, Any]:
+    if annotated.kind != "coco":
+        return {}
+    return {key: value for key, value in annotated.extra.items() if key not in ("images", "annotations", "categories")}
 
 
 def _categories(annotated: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str | None, int]]:
@@ -73,21 +187,6 @@ def _categories(annotated: AnnotatedSet) -> tuple[list[dict[str, Any]], dict[str
         numbers[name] = number
         records.append(known.get(name, {"id": number, "name": name, "supercategory": ""}))
     return records, numbers
-
-
-def _ids(given: list[object]) -> list[int]:
-    """The integer ids, unless duplicate; larger new ones for all others."""
-    known = {each for each in given if isinstance(each, int)}
-    following = max(known, default=0)
-    taken: set[int] = set()
-    ids = []
-    for each in given:
-        if not isinstance(each, int) or each in taken:
-            following += 1
-            each = following
-        taken.add(each)
-        ids.append(each)
-    return ids
 
 
 def _image(image: AnnotatedImage, id_: int, name: str) -> dict[str, Any]:

@@ -4,12 +4,12 @@ import math
 import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet, Box
 from cvzoo.datasets.layouts.decimals import number_text, plus
-from cvzoo.datasets.layouts.write_voc_masks import has_mask, write_voc_masks
+from cvzoo.datasets.layouts.write_voc_masks import VOCMasks, has_mask
 from cvzoo.typing.aliases import Size
 
 # elements of an object in VOC's XML
@@ -19,27 +19,38 @@ FLAGS = ("truncated", "difficult", "occluded")
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_voc(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
-    """Writes Annotations, ImageSets/Main and classes.txt to `folder`, and of masks what `write_voc_masks` writes.
+def write_voc(
+    annotated: AnnotatedSet,
+    folder: pathlib.Path,
+    names: Mapping[str, str],
+    images: Iterable[AnnotatedImage] | None = None,
+) -> None:
+    """Writes Annotations, ImageSets/Main and classes.txt to `folder`, and of masks what `VOCMasks` writes.
 
     names: the name of each image's copy
+    images: the images, each of which is written before the next one is asked for; None: those of `annotated`
     Coordinates are 1-based, as VOC's, unless the data set was read with base 0.
     """
     base = annotated.base if annotated.kind == "voc" else 1
     (folder / "Annotations").mkdir()
-    for image in annotated.images:
+    masks = VOCMasks(annotated, folder)
+    stems: dict[str, list[str]] = {split: [] for split in annotated.splits}
+    for image in annotated.images if images is None else images:
         name = names[image.name]
         path = folder / "Annotations" / pathlib.PurePath(name).with_suffix(".xml")
         path.write_bytes(image_xml(image, name, base))
+        for split in annotated.splits:
+            if split in image.splits:
+                stems[split].append(f"{path.stem}\n")
+        masks.add(image, path.stem)
     lists = folder / "ImageSets" / "Main"
     if annotated.splits:
         lists.mkdir(parents=True)
-    for split in annotated.splits:
-        stems = [pathlib.PurePath(names[image.name]).stem for image in annotated.images if split in image.splits]
-        (lists / f"{split}.txt").write_text("".join(f"{stem}\n" for stem in stems), encoding="utf-8")
+    for split, chosen in stems.items():
+        (lists / f"{split}.txt").write_text("".join(chosen), encoding="utf-8")
     if annotated.names is not None:
         (folder / "classes.txt").write_text("".join(f"{name}\n" for name in annotated.names), encoding="utf-8")
-    write_voc_masks(annotated, folder, names)
+    masks.close()
 
 
 def image_xml(image: AnnotatedImage, name: str, base: int) -> bytes:

@@ -23,32 +23,46 @@ def has_mask(each: AnnotatedObject) -> bool:
     return is_whole and (each.rle is not None or (bool(each.polygons) and "text" not in each.extra))
 
 
-def write_voc_masks(annotated: AnnotatedSet, folder: pathlib.Path, names: Mapping[str, str]) -> None:
+class VOCMasks:
     """Writes SegmentationObject, SegmentationClass and ImageSets/Segmentation of all images with masks.
 
     A pixel of SegmentationObject is the number of the object in the image's XML, from 1; one of SegmentationClass the
     number of its class in classes.txt, from 1, or VOC's own if all names are VOC's; 0 is background. Where masks
     overlap, the pixel is the smaller object's.
-    names: the name of each image's copy
+    annotated: the data set, whose classes and splits are known; folder: where they are written
     """
-    images = [image for image in annotated.images if image.size is not None and any(map(has_mask, image.objects))]
-    if not images:
-        return
-    classes = annotated.used_names()
-    order = voc_bbox_label_names if set(classes) <= set(voc_bbox_label_names) else classes
-    numbers = {name: number for number, name in enumerate(order, 1) if number <= MAX_OBJECTS}
-    for part in ("SegmentationObject", "SegmentationClass", "ImageSets/Segmentation"):
-        (folder / part).mkdir(parents=True)
-    for image in images:
-        stem = pathlib.PurePath(names[image.name]).stem
-        for part, pixels in zip(("SegmentationObject", "SegmentationClass"), _label_maps(image, numbers)):
+
+    def __init__(self, annotated: AnnotatedSet, folder: pathlib.Path):
+        self._annotated, self._folder = annotated, folder
+        self._stems: dict[str, list[str]] = {split: [] for split in annotated.splits or ("all",)}
+        self._numbers: dict[str, int] | None = None  # of the classes, once there is a mask
+
+    def add(self, image: AnnotatedImage, stem: str) -> None:
+        """Writes the masks of an image, if it has any. stem: the name of its copy without the extension"""
+        if image.size is None or not any(map(has_mask, image.objects)):
+            return
+        if self._numbers is None:
+            self._numbers = self._begin()
+        for part, pixels in zip(("SegmentationObject", "SegmentationClass"), _label_maps(image, self._numbers)):
             pil = Image.fromarray(pixels)
             pil.putpalette(_PALETTE)
-            pil.save(folder / part / f"{stem}.png")
-    for split in annotated.splits or ("all",):
-        chosen = [image for image in images if split in image.splits or not annotated.splits]
-        stems = "".join(f"{pathlib.PurePath(names[image.name]).stem}\n" for image in chosen)
-        (folder / f"ImageSets/Segmentation/{split}.txt").write_text(stems, encoding="utf-8")
+            pil.save(self._folder / part / f"{stem}.png")
+        for split, lines in self._stems.items():
+            if split in image.splits or not self._annotated.splits:
+                lines.append(f"{stem}\n")
+
+    def close(self) -> None:
+        """Writes the lists."""
+        for split, lines in self._stems.items() if self._numbers is not None else ():
+            path = self._folder / f"ImageSets/Segmentation/{split}.txt"
+            path.write_text("".join(lines), encoding="utf-8")
+
+    def _begin(self) -> dict[str, int]:
+        for part in ("SegmentationObject", "SegmentationClass", "ImageSets/Segmentation"):
+            (self._folder / part).mkdir(parents=True)
+        classes = self._annotated.used_names()
+        order = voc_bbox_label_names if set(classes) <= set(voc_bbox_label_names) else classes
+        return {name: number for number, name in enumerate(order, 1) if number <= MAX_OBJECTS}
 
 
 def _label_maps(image: AnnotatedImage, numbers: Mapping[str, int]) -> tuple[Array, Array]:

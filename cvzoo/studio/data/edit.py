@@ -13,13 +13,14 @@ from cvzoo.studio.data.classes import checked_colors
 from cvzoo.studio.data.datasets import classes_at
 from cvzoo.studio.data.facets import change_facets
 from cvzoo.studio.data.items import COLUMNS, Item, item_at, item_of, tags_text, valid_at
-from cvzoo.studio.data.objects import checked_objects, text_of
+from cvzoo.studio.data.objects import checked_objects
+from cvzoo.studio.data.rows import MAX_NAME, text_of
 from cvzoo.studio.data.suggestions import Suggestion, follow_labels, label_of, open_suggestions
 from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
 from cvzoo.studio.problems import Problem
 
-MAX_CLASSES, MAX_NAME = 1000, 200
+MAX_CLASSES = 1000
 _AT_ONCE = 500  # images of a statement
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, func, select
 
+from cvzoo.studio.data.rows import item_line
 from cvzoo.studio.data.where import Filter, chosen, counted, is_newest, page_of
 from cvzoo.studio.database.engine import reading
 from cvzoo.studio.database.tables import ITEM, REVISION
@@ -191,19 +192,6 @@ def item_text(row: Row[Any]) -> str:
         f'"name": {json.dumps(name)}, "sha256": "{sha256}", "height": {height}, "width": {width}, '
         f'"split": {json.dumps(split)}, "n_object": {n_object}, "labels": {labels}, "extra": {extra or "[]"}, '
         f'"tags": {tags or "[]"}, "stage": {json.dumps(stage)}, "assignee": {json.dumps(assignee)}}}'
-    )
-
-
-def item_line(
-    ordinal: int, name: str, sha256: str, height: int, width: int, split: str, labels: str, extra: str
-) -> str:
-    """An image as one line of JSON, for checks and versions, which know an image again by it.
-
-    labels: as of `text_of`; extra: JSON
-    """
-    return (
-        f'{{"ordinal":{ordinal},"name":{json.dumps(name)},"sha256":"{sha256}","height":{height},"width":{width},'
-        f'"split":{json.dumps(split)},"labels":{labels},"extra":{extra}}}\n'
     )
 
 

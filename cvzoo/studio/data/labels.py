@@ -29,12 +29,13 @@ def object_to_json(each: AnnotatedObject) -> dict[str, Any] | None:
 def object_from_json(tree: dict[str, Any], index: int) -> AnnotatedObject:
     """The object of a row. index: its index in the image; a class of a whole image has no box"""
     box = tree.get("box")
+    bbox = None if box is None else _box(box)
     return AnnotatedObject(
         index,
         tree["class"],
-        None if box is None else _box(box),
-        () if box is None else tuple(box),
-        polygons=tuple(tuple(polygon) for polygon in tree.get("polygons", ())),
+        bbox,
+        () if bbox is None else bbox,
+        polygons=tuple(map(tuple, tree.get("polygons", ()))),
         rle=tree.get("rle"),
         points=tuple(tree.get("points", ())),
         extra=tree.get("extra", {}),

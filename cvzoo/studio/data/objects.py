@@ -1,4 +1,4 @@
-"""The annotated objects of an image as JSON: what a request may have, and their canonical text."""
+"""The annotated objects of an image as JSON: what a request may have."""
 
 import json
 import math
@@ -7,6 +7,7 @@ from typing import Any
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.geometry.rle import RLEs
+from cvzoo.studio.data.rows import MAX_TEXT
 from cvzoo.studio.problems import Problem
 from cvzoo.typing.aliases import Size
 
@@ -15,7 +16,6 @@ _MAX_CORNERS = 100_000  # of all polygons of an image
 _MAX_OF_ONE = 10_000  # corners of a polygon
 _FAR = 1e6  # pixels
 _KEYS = {"id", "class", "box", "polygons", "rle", "points", "extra"}
-MAX_TEXT = 100_000
 _MAX_TRANSCRIPTION = 2000
 
 
@@ -108,14 +108,3 @@ def _are_numbers(values: Any, n: int | None = None) -> bool:
         and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
         and all(math.isfinite(value) and abs(value) < _FAR for value in values)
     )
-
-
-def text_of(objects: list[dict[str, Any]]) -> str:
-    """The objects as they are stored."""
-    return json.dumps(objects, allow_nan=False, separators=(",", ":"))
-
-
-def content_of(objects: list[dict[str, Any]]) -> str:
-    """The objects without their ids, which say nothing about the image: equal content has equal text."""
-    plain = [{key: value for key, value in each.items() if key != "id"} for each in objects]
-    return json.dumps(plain, allow_nan=False, separators=(",", ":"), sort_keys=True)

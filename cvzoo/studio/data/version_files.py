@@ -4,12 +4,11 @@ import dataclasses
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.files.file_hash import sha256_of
 from cvzoo.studio.place import VERSION_FILES
-from cvzoo.typing.aliases import FilePath
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,23 +22,23 @@ class VersionFile:
 
 def list_files(folder: pathlib.Path, known: Mapping[tuple[int, int], str]) -> list[VersionFile]:
     """The files below a folder, by name. known: SHA-256 of images of the store, by device and inode: of hard links"""
-    found = []
-    for path in files_below(folder):
-        status = path.stat()
-        sha256 = known.get((status.st_dev, status.st_ino)) or sha256_of(path)
-        found.append(VersionFile(path.relative_to(folder).as_posix(), status.st_size, sha256))
-    return found
+    return list(_hashed(folder, known))
 
 
-def write_files(folder: pathlib.Path, images: Iterable[FilePath]) -> None:
+def write_files(folder: pathlib.Path, images: Iterable[str]) -> None:
     """Writes the list of a version's folder. images: files of the store, named by their hashes. Raises OSError."""
     known = {}
     for path in images:
         status = os.stat(path)
-        known[status.st_dev, status.st_ino] = os.path.basename(path)
+        known[status.st_dev, status.st_ino] = path.rpartition("/")[2]
     with atomic_write(folder.with_name(folder.name + VERSION_FILES)) as file:
-        for each in list_files(folder, known):
-            file.write(json.dumps(dataclasses.asdict(each)).encode() + b"\n")
+        for each in _hashed(folder, known):
+            file.write(json.dumps(vars(each)).encode() + b"\n")
+
+
+def _hashed(folder: pathlib.Path, known: Mapping[tuple[int, int], str]) -> Iterator[VersionFile]:
+    for name, key, size in _below(folder):
+        yield VersionFile(name, size, known.get(key) or sha256_of(folder / name))
 
 
 def read_files(folder: pathlib.Path) -> list[VersionFile] | None:
@@ -62,5 +61,28 @@ def read_files(folder: pathlib.Path) -> list[VersionFile] | None:
 
 def files_below(folder: pathlib.Path) -> list[pathlib.Path]:
     """The files below a folder, no links among them, by name."""
-    paths = (pathlib.Path(root, name) for root, _, names in os.walk(folder) for name in names)
-    return sorted(path for path in paths if path.is_file() and not path.is_symlink())
+    return [folder / name for name, _, _ in _below(folder)]
+
+
+def _below(folder: pathlib.Path) -> list[tuple[str, tuple[int, int], int]]:
+    """(name relative to the folder, with "/", (device, inode), size) of the files below it, as paths are sorted."""
+    found = []
+    for prefix, entries in _folders(folder):
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                found.append((prefix + entry.name, (status.st_dev, status.st_ino), status.st_size))
+    return sorted(found, key=lambda each: each[0].split("/"))
+
+
+def _folders(folder: pathlib.Path, prefix: str = "") -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    """(beginning of the names in it, entries) of the folder and of those below it, but those that cannot be read."""
+    try:
+        with os.scandir(folder / prefix) as found:
+            entries = list(found)
+    except OSError:
+        return
+    yield prefix, entries
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _folders(folder, f"{prefix}{entry.name}/")

@@ -1,10 +1,8 @@
 """Versions of data sets: a revision with a name, materialized in a folder that trainings read."""
 
 import dataclasses
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, insert, select, update
@@ -14,7 +12,7 @@ from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.datasets import Dataset, classes_at
 from cvzoo.studio.data.edit import differences
 from cvzoo.studio.data.items import Item, Items
-from cvzoo.studio.data.objects import content_of
+from cvzoo.studio.data.rows import content_hash, content_of
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import DATASET, VERSION
 from cvzoo.studio.ids import new_id
@@ -153,15 +151,6 @@ class Versions:
         query = select(VERSION).where(condition, _is_there()).order_by(VERSION.c.created_at.desc(), VERSION.c.id)
         with reading(self._engine) as connection:
             return [_version_of(row) for row in connection.execute(query)]
-
-
-def content_hash(task: str, classes: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """SHA-256 of images, splits, classes and annotations, hexadecimal. rows: as of `item_line`, in order"""
-    digest = hashlib.sha256(json.dumps([task, list(classes)]).encode())
-    for row in rows:
-        head = json.dumps([row["name"], row["sha256"], row["split"]])
-        digest.update(f"{head}{content_of(row['labels'])}\n".encode())
-    return digest.hexdigest()
 
 
 def write_note(connection: Connection, place: Place, version: str, data: str) -> None:

@@ -220,7 +220,8 @@ class _Check:
         yield from check_files(annotated)
         used: Counter[str] = Counter()
         for each in self._looks:
-            used.update(each.used)
+            for name, n in each.used.items():
+                used[name] += n
         yield from check_classes(annotated, used)
         yield from check_copies(images, [bytes.fromhex(each.sha256) for each in self._looks])
         where = defaultdict(list)

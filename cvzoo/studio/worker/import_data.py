@@ -15,10 +15,8 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.extract import extract
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.errors.exceptions import DatasetError
-from cvzoo.studio.data.edit import MAX_NAME
-from cvzoo.studio.data.items import item_line
 from cvzoo.studio.data.labels import new_object_id, object_to_json
-from cvzoo.studio.data.objects import MAX_TEXT, text_of
+from cvzoo.studio.data.rows import MAX_NAME, MAX_TEXT, item_line, text_of
 from cvzoo.studio.jobs.json_file import parse_json
 from cvzoo.studio.photos.imaging import Imaging
 from cvzoo.studio.photos.store import ImageStore

@@ -16,9 +16,8 @@ from cvzoo.datasets.doctor.check_images import check_image
 from cvzoo.datasets.doctor.examine_dataset import examine_annotated_set, sorted_findings
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.studio.data.items import item_line
 from cvzoo.studio.data.labels import image_from_json
-from cvzoo.studio.data.objects import text_of
+from cvzoo.studio.data.rows import item_line, text_of
 from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.worker import check_data
 from cvzoo.studio.worker.check_data import annotated_set, check_lines, known_facts
