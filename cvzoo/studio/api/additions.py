@@ -40,7 +40,7 @@ def add_images(request: Request, dataset: Dataset, body: Added, who: Identity) -
         raise Problem(422, "the source is not one of uploads and spec", fields={"spec": "or uploads"})
     require_ready(dataset)
     source = known_source(request, body.uploads, body.spec, who)
-    asked = {"source": source, "words": source_words(source), "user": who.user}
+    asked: dict[str, Any] = {"source": source, "words": source_words(source), "user": who.user}
     task = studio_of(request).data.tasks.ask("add", dataset.id, dataset.head_rev, asked)
     audit(request, who, "dataset.add", dataset.id, {"from": asked["words"][:200]})
     return task

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Engine, select
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.studio.data.datasets import Dataset, classes_at
 from cvzoo.studio.data.edit import Edits, items_at
-from cvzoo.studio.data.items import Item, Items, item_line
-from cvzoo.studio.data.objects import text_of
+from cvzoo.studio.data.items import Item, Items
+from cvzoo.studio.data.rows import item_line, text_of
 from cvzoo.studio.database.engine import reading
 from cvzoo.studio.database.tables import DATASET, FINDING
 from cvzoo.studio.jobs.answer_of import answer_of

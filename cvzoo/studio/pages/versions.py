@@ -1,6 +1,6 @@
 """The pages of a version of a data set, and of what differs from another one."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
@@ -64,7 +64,7 @@ def _page(request: Request, version: Version, wrong: str) -> Response:
     others = [each for each in studio.data.versions.of(version.dataset) if each.id != version.id]
     runs = [each for each in studio.runs.records() if version.data and each.data == version.data]
     dataset = studio.data.datasets.get(version.dataset)
-    values = {"version": version, "dataset": dataset, "others": others, "runs": runs, "layout_error": wrong}
-    values["made"] = made_of([version], studio.models)
+    values: dict[str, Any] = {"version": version, "dataset": dataset, "others": others, "runs": runs}
+    values |= {"layout_error": wrong, "made": made_of([version], studio.models)}
     values |= {"layouts": layouts_of(request, version), "layout_words": _LAYOUTS}
     return render(request, "version.html", status_code=422 if wrong else 200, values=values)
