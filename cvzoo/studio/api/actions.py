@@ -35,14 +35,16 @@ class Values(BaseModel):
     settings: Annotated[dict[_Short, _Long], Field(max_length=300)] = {}
 
 
-class NewJob(Values):
-    """A training.
+class NewJob(BaseModel):
+    """A training. settings: name -> text, as KEY=VALUE of `cvzoo train`, those that differ from the recipe's
 
     start: false of a draft, which is saved as it is, and checked when it is started; priority: 0 to 9, 9 comes first
     """
 
     recipe: _Short
+    data: _Long
     name: _Short = ""
+    settings: Annotated[dict[_Short, _Long], Field(max_length=300)] = {}
     start: bool = True
     priority: Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[-1])] = USUAL
 

@@ -95,7 +95,7 @@ def get_log(
     `next`, the offset of what follows; `newest` is the number of the newest attempt. Runs of watched folders have none.
 
     find: `lines` that contain this text in any case, with their `offset`, instead of `text`, `limit` at most; `next` is
-    then the `offset` at which the search goes on, as it ends after a second, too, and null at the end
+    then the `offset` at which the search continues, as it ends after a second, too, and null at the end
     """
     job = studio_of(request).jobs.get(run.id)
     newest = 0 if job is None else job.attempt

@@ -20,7 +20,7 @@ class FoundLines:
     """What a search found.
 
     lines: (the offset of the line in bytes, the line without control characters, cut if it is long)
-    next: the offset from which the search goes on; None at the end of the output
+    next: the offset from which the search continues; None at the end of the output
     """
 
     lines: tuple[tuple[int, str], ...]
