@@ -54,7 +54,8 @@ class Item:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # asdict() copies values
 
 
-COLUMNS = tuple(ITEM.c[field.name] for field in dataclasses.fields(Item))  # of a query whose rows are images
+_NAMES = tuple(field.name for field in dataclasses.fields(Item))
+COLUMNS = tuple(ITEM.c[name] for name in _NAMES)  # of a query whose rows are images
 
 
 class Items:
@@ -177,14 +178,16 @@ def _at(dataset: str, ordinal: int, rev: int) -> Select[Any]:
     return select(*COLUMNS).where(valid_at(dataset, rev), ITEM.c.ordinal == ordinal)
 
 
-def item_of(row: Row[Any]) -> Item:
+def item_of(row: Sequence[Any]) -> Item:
     """The image of a row, which begins with COLUMNS."""
-    *values, labels, extra, tags, stage, assignee = row[: len(COLUMNS)]
-    parsed = json.loads(labels), json.loads(extra) if extra else [], json.loads(tags) if tags else []
-    return Item(*values, *parsed, stage, assignee)
+    values = dict(zip(_NAMES, row))
+    values["labels"] = json.loads(values["labels"])
+    for name in ("extra", "tags"):
+        values[name] = json.loads(values[name]) if values[name] else []
+    return Item(**values)
 
 
-def item_text(row: Row[Any]) -> str:
+def item_text(row: Sequence[Any]) -> str:
     """`Item.to_json` of a row's image as JSON in ASCII."""
     ordinal, first, last, name, sha256, height, width, split, n_object, labels, extra, tags, stage, assignee = row
     return (
