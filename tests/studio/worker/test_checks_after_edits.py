@@ -5,10 +5,12 @@ import hashlib
 import json
 import os
 import pathlib
+from unittest import mock
 
 import numpy as np
 import pytest
 
+from cvzoo.datasets.doctor import coordinate_faults
 from cvzoo.datasets.doctor.check_classes import check_classes
 from cvzoo.datasets.doctor.check_duplicates import check_duplicates
 from cvzoo.datasets.doctor.check_files import check_files
@@ -16,7 +18,7 @@ from cvzoo.datasets.doctor.check_images import check_image
 from cvzoo.datasets.doctor.examine_dataset import examine_annotated_set, sorted_findings
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.studio.data.labels import image_from_json
+from cvzoo.studio.data.labels import image_from_json, in_coco
 from cvzoo.studio.data.rows import item_line, text_of
 from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.worker import check_data
@@ -27,7 +29,7 @@ MET = {"photo-duplicate", "photo-duplicate-split", "photo-near-duplicate", "phot
 MET |= {
     "photo-truncated",
     "class-missing",
-    "corners-for-sizes",
+    "box-outside",
     "box-empty",
     "box-duplicate",
     "area-wrong",
@@ -160,7 +162,10 @@ class Data:
                     findings.append(Finding(Fault.CLASS_MISSING, "the image has no class", image.name))
             findings = sorted_findings(findings)
         else:
-            findings = examine_annotated_set(annotated_set(self.order, images, "coco"), facts)
+            judged = coordinate_faults.image_fault
+            # coordinates are judged as those of COCO's files, and told as the studio's
+            with mock.patch.object(coordinate_faults, "image_fault", lambda image, *how: judged(in_coco(image), *how)):
+                findings = examine_annotated_set(annotated_set(self.order, images, "coco"), facts)
         by_name = {row["name"]: row for row in rows}
         return sorted(json.dumps(_values(each, by_name)) for each in findings)
 
