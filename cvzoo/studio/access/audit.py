@@ -2,13 +2,13 @@
 
 import dataclasses
 import json
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, insert, select
 
-from cvzoo.studio.access.audit_file import append_row, audit_file, read_rows
+from cvzoo.studio.access.audit_file import Row, append_row, audit_file, read_rows
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import AUDIT, USER
@@ -47,18 +47,39 @@ def record(
 
 
 def restore_audit(engine: Engine) -> int:
-    """How many rows the file had and the database lacked; with them, all have new numbers in the order of time."""
+    """How many rows the file had and the database lacked; with them, all have new numbers in the order of the file."""
     with writing(engine) as connection:
-        query = select(*(AUDIT.c[name] for name in _NAMES)).order_by(AUDIT.c.id)
-        known = [tuple(row) for row in connection.execute(query)]
-        missing = Counter(read_rows(audit_file(engine)))
-        missing.subtract(known)
-        found = list((+missing).elements())
-        if found:
+        known, written = _known(connection), list(read_rows(audit_file(engine)))
+        missing = Counter(written) - Counter(known)
+        if missing:
             connection.execute(delete(AUDIT))
-            rows = sorted([*found, *known], key=lambda row: row[0])
-            connection.execute(insert(AUDIT), [dict(zip(_NAMES, row)) for row in rows])
-    return len(found)
+            connection.execute(insert(AUDIT), [dict(zip(_NAMES, row)) for row in _merged(written, known)])
+    return missing.total()
+
+
+def _known(connection: Connection) -> list[Row]:
+    query = select(*(AUDIT.c[name] for name in _NAMES)).order_by(AUDIT.c.id)
+    found: list[Any] = [tuple(row) for row in connection.execute(query)]
+    return found
+
+
+def _merged(written: list[Row], known: list[Row]) -> list[Row]:
+    """The file's rows in its order, not that of a clock, which may have been set back.
+
+    What only the database knows goes before the next row that both have, else to the end.
+    """
+    places: defaultdict[Row, deque[int]] = defaultdict(deque)
+    for i, row in enumerate(written):
+        places[row].append(i)
+    before: defaultdict[int, list[Row]] = defaultdict(list)
+    waiting: list[Row] = []
+    for row in known:
+        if places[row]:
+            before[places[row].popleft()] += waiting
+            waiting = []
+        else:
+            waiting.append(row)
+    return [each for i, row in enumerate(written) for each in (*before[i], row)] + waiting
 
 
 def deleted_datasets(connection: Connection) -> set[str]:

@@ -56,15 +56,28 @@ def test_half_a_line_is_taken_back(studio, monkeypatch, capsys):
     assert [json.loads(line)["action"] for line in studio.place.audit.read_text().splitlines()] == ["first", "third"]
 
 
-def test_lost_entries_are_restored_in_the_order_of_time_and_once(studio):
+def test_lost_entries_are_restored_in_the_order_of_the_file_and_once(studio):
     write(studio, "first", "second")
     forget(studio)
+    studio.clock.now -= 3_600_000  # it is set back
     write(studio, "third")
     assert restore_audit(studio.engine) == 2
     assert actions(studio) == ["first", "second", "third"]
     assert restore_audit(studio.engine) == 0
     write(studio, "fourth")
     assert actions(studio)[-1] == "fourth"
+
+
+def test_what_the_file_lacks_stays_where_it_was(studio):
+    write(studio, "first")
+    before = studio.place.audit.read_bytes()
+    write(studio, "second", "third", "third", "fourth")
+    lines = studio.place.audit.read_bytes().removeprefix(before).splitlines(keepends=True)
+    with studio.engine.connect() as connection, connection.begin():
+        connection.exec_driver_sql("DELETE FROM audit WHERE action = 'first'")
+    studio.place.audit.write_bytes(before + b"".join(lines[1:3]))
+    assert restore_audit(studio.engine) == 1
+    assert actions(studio) == ["first", "second", "third", "third", "fourth"]
 
 
 @pytest.mark.parametrize(
