@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.studio.access.audit import complete_audit_file
 from cvzoo.studio.access.proxy import OnlyFromProxy
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.app import create_app
@@ -51,6 +52,7 @@ def serve(settings: Settings) -> None:
         settings = dataclasses.replace(settings, port=port)
         engine = ready_database(place)
         studio = make_studio(settings, place, engine, now_ms)
+        complete_audit_file(engine)  # before anything is added to it
         studio.jobs.reindex()
         studio.data.clean()
         studio.models.register.clean()

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, insert, select
+from sqlalchemy import Connection, Engine, delete, func, insert, select
 
-from cvzoo.studio.access.audit_file import Row, append_row, audit_file, read_rows
+from cvzoo.studio.access.audit_file import Row, append_rows, audit_file, end_of, read_rows
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import AUDIT, USER
@@ -43,7 +43,7 @@ def record(
     row = (clock(), user, address[:64], action, thing[:80], json.dumps(dict(detail)))
     with writing(engine) as connection:
         connection.execute(insert(AUDIT).values(dict(zip(_NAMES, row))))
-    append_row(audit_file(engine), row)
+    append_rows(audit_file(engine), [row])
 
 
 def restore_audit(engine: Engine) -> int:
@@ -57,10 +57,27 @@ def restore_audit(engine: Engine) -> int:
     return missing.total()
 
 
-def _known(connection: Connection) -> list[Row]:
-    query = select(*(AUDIT.c[name] for name in _NAMES)).order_by(AUDIT.c.id)
+def complete_audit_file(engine: Engine) -> int:
+    """How many rows the file lacked, such as those of a restored backup, and has now; no server may be running."""
+    path = audit_file(engine)
+    with reading(engine) as connection:
+        n_row = connection.execute(select(func.count()).select_from(AUDIT)).scalar_one()
+        if (n_row, _known(connection, 1)) == end_of(path):  # of a large one, all of it would take seconds
+            return 0
+        known = _known(connection)
+    lacking, found = Counter(known) - Counter(read_rows(path)), []
+    for row in known:
+        if lacking[row]:
+            lacking[row] -= 1
+            found.append(row)
+    return len(found) if append_rows(path, found) else 0
+
+
+def _known(connection: Connection, n: int | None = None) -> list[Row]:
+    """The newest n rows, else all, in their order."""
+    query = select(*(AUDIT.c[name] for name in _NAMES)).order_by(AUDIT.c.id.desc()).limit(n)
     found: list[Any] = [tuple(row) for row in connection.execute(query)]
-    return found
+    return found[::-1]
 
 
 def _merged(written: list[Row], known: list[Row]) -> list[Row]:

@@ -6,7 +6,7 @@ import json
 import os
 import pathlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from sqlalchemy import Engine
@@ -23,21 +23,32 @@ def audit_file(engine: Engine) -> pathlib.Path:
     return pathlib.Path(str(engine.url.database)).with_name(AUDIT_FILE)
 
 
-def append_row(path: pathlib.Path, row: Row) -> None:
-    """Appends a line; that the disk does not take it is told on the terminal only, as the database has the row."""
-    line = json.dumps(dict(zip(_KEYS, row)) | {"detail": json.loads(row[-1])}).encode() + b"\n"
+def append_rows(path: pathlib.Path, rows: Sequence[Row]) -> bool:
+    """Whether the file took the lines; that it did not is told on the terminal only, as the database has the rows."""
+    trees = (dict(zip(_KEYS, row)) | {"detail": json.loads(row[-1])} for row in rows)
+    data = b"".join(json.dumps(tree).encode() + b"\n" for tree in trees)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # or the end of half a line could be that of another one
             before = os.fstat(descriptor).st_size
-            if os.write(descriptor, line) < len(line):
+            if os.write(descriptor, data) < len(data):
                 os.ftruncate(descriptor, before)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(descriptor)
     except OSError as error:
-        print(f"cvzoo studio: {path} lacks {row[3]}, which the database has: {error}", file=sys.stderr, flush=True)
+        what = f"{rows[0][3]}{f' and {len(rows) - 1} more' if len(rows) > 1 else ''}"
+        print(f"cvzoo studio: {path} lacks {what}, which the database has: {error}", file=sys.stderr, flush=True)
+        return False
+    return True
+
+
+def end_of(path: pathlib.Path) -> tuple[int, list[Row]]:
+    """(the number of lines of the file, which may be missing; its last row, if it has one). Raises OSError."""
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    row = _row(lines[-1]) if lines else None
+    return len(lines), [] if row is None else [row]
 
 
 def read_rows(path: pathlib.Path) -> Iterator[Row]:

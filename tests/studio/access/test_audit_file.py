@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from cvzoo.studio.access import audit_file
-from cvzoo.studio.access.audit import entries, record, restore_audit
+from cvzoo.studio.access.audit import complete_audit_file, entries, record, restore_audit
 
 
 def write(studio, *actions):
@@ -78,6 +78,28 @@ def test_what_the_file_lacks_stays_where_it_was(studio):
     studio.place.audit.write_bytes(before + b"".join(lines[1:3]))
     assert restore_audit(studio.engine) == 1
     assert actions(studio) == ["first", "second", "third", "third", "fourth"]
+
+
+def test_what_the_file_lacks_is_appended_once(studio, capsys):
+    def lines():
+        return [json.loads(line)["action"] for line in studio.place.audit.read_text().splitlines()]
+
+    write(studio, "first", "second")
+    studio.place.audit.unlink()  # as after an upgrade, or a restored backup
+    write(studio, "third")
+    studio.clock.now -= 1000
+    write(studio, "third")  # as the one before to the letter, before a kill
+    studio.place.audit.write_bytes(studio.place.audit.read_bytes().splitlines(keepends=True)[0])
+    assert complete_audit_file(studio.engine) == 3
+    assert complete_audit_file(studio.engine) == 0
+    assert sorted(lines()) == ["first", "second", "third", "third"]
+    studio.place.audit.unlink()
+    assert complete_audit_file(studio.engine) == 4
+    assert lines() == actions(studio)
+    studio.place.audit.unlink()
+    studio.place.audit.mkdir()
+    assert complete_audit_file(studio.engine) == 0
+    assert "lacks first and 3 more, which the database has" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
