@@ -154,7 +154,7 @@ def bring_model(request: Request, body: NewModel, who: Identity) -> Model:
     """A model of an upload, after a process with few rights has loaded it.
 
     Raises Problem 404 or 409 for an upload that is not there or not whole, 415 if it is no model, 422 if it does not
-    load.
+    load, 503 if that takes too long or is ended.
     """
     studio = studio_of(request)
     upload = studio.data.uploads.get(body.upload) if is_id(body.upload, "up") else None

@@ -26,7 +26,10 @@ def verify(request: Request, found: FoundModel, who: Trainer) -> dict[str, Any]:
 
 
 def verify_model(request: Request, found: Model, who: Identity) -> Verified:
-    """Verifies the model, keeps what was found, and records it in the audit. Raises Problem 409, 429."""
+    """Verifies the model, keeps what was found, and records it in the audit.
+
+    Raises Problem 409, 429, or 503 without a finding: the process was killed, or took too long.
+    """
     require_loadable(found)
     studio = studio_of(request)
     now, before = studio.clock(), studio.verifications.get(found.key)

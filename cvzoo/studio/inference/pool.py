@@ -15,6 +15,8 @@ from cvzoo.studio.problems import Problem
 from cvzoo.studio.worker.supervise import kept_environment
 
 LOAD_S, ANSWER_S = 90.0, 30.0
+VERIFY_S = 300.0  # for each of both if the model is verified: files are hashed, and the machine may be busy
+END_S = 1.0  # in which a process that has closed its output says with which status it ended
 IDLE_S = 300.0
 MAX_PROCESS = 2
 MAX_WAITING = 16
@@ -53,8 +55,8 @@ class Pool:
     def ask(self, which: Loaded, tree: dict[str, Any], payload: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """The answer of the model's process, which is started if there is none.
 
-        Raises Problem: 415 for an image that cannot be read, 422 for what the model refuses or does not survive, 429
-        if too many wait.
+        Raises Problem: 415 for an image that cannot be read, 422 for what the model refuses or fails by itself, 429 if
+        too many wait, 503 if the process takes too long or is killed, which may be the machine's fault.
         """
         with self._waiting(), self._process(which) as process:
             answer, payload = process.ask(tree, payload)
@@ -159,26 +161,29 @@ class _Process:
         return self._popen.poll() is not None
 
     def ask(self, tree: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], bytes]:
-        """The answer; {"error": ...} if the model cannot be loaded, or the process dies or takes too long."""
+        """The answer; {"error": ...} if the model cannot be loaded, or the process fails. Raises Problem 503."""
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
+        is_verified = tree.get("op") == "verify"
         if not self._is_loaded:
-            with killed_after(self._popen, LOAD_S) as expired:
+            seconds = VERIFY_S if is_verified else LOAD_S
+            with killed_after(self._popen, seconds) as expired:
                 try:
                     answer, _ = read_frame(self._popen.stdout)
                 except _ENDED:
-                    answer = {"error": _why(self._end_code(), expired, "loading the model", LOAD_S)}
+                    answer = self._failed(expired, "loading the model", seconds)
             if "error" in answer:
                 self._popen.kill()
                 self._popen.wait()
                 return answer, b""
             self._is_loaded = True
-        with killed_after(self._popen, ANSWER_S) as expired:
+        seconds = VERIFY_S if is_verified else ANSWER_S
+        with killed_after(self._popen, seconds) as expired:
             try:
                 write_frame(self._popen.stdin, tree, payload)
                 return read_frame(self._popen.stdout)
             except _ENDED:
-                return {"error": _why(self._end_code(), expired, "the prediction", ANSWER_S)}, b""
+                return self._failed(expired, "the verification" if is_verified else "the prediction", seconds), b""
 
     def end(self) -> None:
         """Ends the process, which has nothing to lose."""
@@ -189,12 +194,14 @@ class _Process:
                 with contextlib.suppress(OSError):
                     file.close()
 
-    def _end_code(self) -> int:
+    def _failed(self, expired: threading.Event, what: str, seconds: float) -> dict[str, Any]:
+        """{"error": the process ended by itself}. Raises Problem 503 if it was killed, or took too long."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(END_S)
         self._popen.kill()
-        return self._popen.wait()
-
-
-def _why(code: int, expired: threading.Event, what: str, seconds: float) -> str:
-    if expired.is_set():
-        return f"{what} took more than {seconds:g} s, and was ended"
-    return f"the process of {what} died ({f'signal {-code}' if code < 0 else f'exit status {code}'}); try another image"
+        code = self._popen.wait()
+        if expired.is_set():
+            raise Problem(503, f"{what} took more than {seconds:g} s, and was ended", hint="again when less runs")
+        if code < 0:
+            raise Problem(503, f"the process of {what} died (signal {-code})", hint="again, or with another image")
+        return {"error": f"the process of {what} died (exit status {code}); try another image"}

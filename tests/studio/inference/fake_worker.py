@@ -20,6 +20,9 @@ while True:
         sys.exit(0)
     if asked["op"] == "die":
         os.kill(os.getpid(), 9)
+    if asked["op"] == "fail":
+        out.close()
+        sys.exit(3)
     if asked["op"] == "hang":
         time.sleep(60)
     if asked["op"] == "refuse":

@@ -79,9 +79,12 @@ def test_an_idle_one_is_ended_after_five_minutes(pool, seconds):
 
 
 @pytest.mark.parametrize(
-    ("op", "status", "words"), [("refuse", 415, "no image"), ("die", 422, "signal 9"), ("lie", 422, "died")]
+    ("op", "status", "words"),
+    [("refuse", 415, "no image"), ("fail", 422, "exit status 3"), ("die", 503, "signal 9"), ("lie", 503, "died")],
 )
-def test_what_goes_wrong_is_one_answer_and_the_next_one_is_right(pool, op, status, words):
+def test_what_goes_wrong_is_one_answer_and_the_next_one_is_right(pool, op, status, words, monkeypatch):
+    if op == "lie":
+        monkeypatch.setattr(pool_module, "END_S", 0.01)
     with pytest.raises(Problem) as caught:
         pool.ask(FIRST, {"op": op})
     assert caught.value.status_code == status
@@ -92,10 +95,21 @@ def test_what_goes_wrong_is_one_answer_and_the_next_one_is_right(pool, op, statu
 def test_a_prediction_that_takes_too_long_is_ended(pool, monkeypatch):
     pid = pid_of(pool, FIRST)
     monkeypatch.setattr(pool_module, "ANSWER_S", 0.1)
-    with pytest.raises(Problem, match=r"more than 0\.1 s"):
+    with pytest.raises(Problem, match=r"more than 0\.1 s") as caught:
         pool.ask(FIRST, {"op": "hang"})
+    assert caught.value.status_code == 503
     assert not pathlib.Path(f"/proc/{pid}").exists()
     assert pool.pids == []
+
+
+def test_a_verification_has_longer(pool, monkeypatch):
+    pool.ask(FIRST, {"op": "say"})
+    limits = []
+    real = pool_module.killed_after
+    monkeypatch.setattr(pool_module, "killed_after", lambda process, s: limits.append(s) or real(process, s))
+    pool.ask(Loaded("second", 1, ""), {"op": "verify"})
+    pool.ask(FIRST, {"op": "say"})
+    assert limits == [300, 300, 30]
 
 
 def test_a_model_that_cannot_be_loaded_says_why_each_time(pool):
@@ -118,7 +132,9 @@ def test_who_waited_for_a_process_that_was_ended_gets_an_answer(is_loaded):
     if is_loaded:
         process.ask({"op": "say"}, b"")
     process.end()
-    assert "died" in process.ask({"op": "say"}, b"")[0]["error"]
+    with pytest.raises(Problem, match=r"died \(signal 9\)") as caught:
+        process.ask({"op": "say"}, b"")
+    assert caught.value.status_code == 503
 
 
 def test_more_than_sixteen_do_not_wait(pool, monkeypatch):
@@ -199,6 +215,6 @@ def test_forty_kills_at_random_moments_give_the_right_answer_or_a_clear_error(po
         thread.join()
     assert len(killed) >= 40
     assert right
-    assert all(each.status_code == 422 and "signal 9" in each.detail for each in problems)
+    assert all(each.status_code == 503 and "signal 9" in each.detail for each in problems)
     assert pid_of(pool, FIRST) not in killed
     assert all(not pathlib.Path(f"/proc/{pid}").exists() for pid in killed)
