@@ -118,6 +118,7 @@ ROLE_OF = {
 SESSION_ONLY = {("PATCH", "/api/v1/users/{user}"), ("POST", "/api/v1/users"), ("POST", "/api/v1/users/{user}/link")}
 SESSION_ONLY |= {("POST", "/api/v1/tokens"), ("PUT", "/api/v1/me/password"), ("POST", "/account/tokens")}
 SESSION_ONLY |= {("POST", "/account/password"), ("POST", "/admin/users"), ("POST", "/admin/users/{user}")}
+SESSION_ONLY |= {("PATCH", "/api/v1/settings"), ("POST", "/admin/settings")}
 
 
 UNKNOWN = "jb_" + "a" * 16
@@ -261,7 +262,7 @@ def test_a_token_may_do_what_its_scope_and_its_user_may(stranger, studio, ids, r
     for method, path in asked(ids):
         if (method, path) in PUBLIC or path.endswith(PROCESSES) or path == "/sign-out":
             continue
-        body = {"name": "x", "new": "a" * 12, "role": "viewer"} if method not in SAFE else None
+        body = {"name": "x", "new": "a" * 12, "role": "viewer", "default_quota": {}} if method not in SAFE else None
         answer = stranger.request(method, filled(path, ids), json=body, headers=bearer | {"accept": "application/json"})
         has_role = ROLES.index(role) >= ROLES.index(ROLE_OF[method, path])
         only_reads = scope == "read" and method not in SAFE and path not in READING_POSTS

@@ -52,6 +52,12 @@ def require_owner(who: Identity, created_by: str | None) -> None:
         raise Problem(403, "this belongs to another user", hint="ask its creator or an administrator")
 
 
+def require_session(who: Identity) -> None:
+    """Raises Problem 403 for a token."""
+    if who.via != "session":
+        raise Problem(403, "a token cannot do this", expected="a session", hint="sign in with a browser")
+
+
 Reader: TypeAlias = Annotated[Identity, Depends(require_reader)]
 # changes something of one's own, such as the password
 Writer: TypeAlias = Annotated[Identity, Depends(required("viewer"))]

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from cvzoo.config.home import cvzoo_home
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.quotas import Quota, default_quota, set_default_quota
-from cvzoo.studio.access.who import Administrator, Overseer
+from cvzoo.studio.access.who import Administrator, Overseer, require_session
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.users import NewQuota
 from cvzoo.studio.state import Studio, studio_of
@@ -32,7 +32,7 @@ def get_settings(request: Request, _: Overseer) -> dict[str, Any]:
 
 @router.patch("/settings")
 def change_settings(request: Request, body: ChangedSettings, who: Administrator) -> dict[str, Any]:
-    """Another default quota; all other settings are options of `cvzoo studio`, read when it starts."""
+    """Another default quota, 403 for a token; all other settings are options of `cvzoo studio`, read when it starts."""
     if body.default_quota is not None:
         given = body.default_quota
         change_default_quota(request, who, Quota(given.running, given.queued, given.bytes))
@@ -40,7 +40,8 @@ def change_settings(request: Request, body: ChangedSettings, who: Administrator)
 
 
 def change_default_quota(request: Request, who: Identity, quota: Quota) -> None:
-    """Sets the quota of users that are added from now on, and records it in the audit."""
+    """Sets the quota of users that are added from now on, and records it in the audit. Raises Problem 403."""
+    require_session(who)
     engine = studio_of(request).engine
     before = default_quota(engine)
     set_default_quota(engine, quota)

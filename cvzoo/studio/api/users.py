@@ -12,7 +12,7 @@ from cvzoo.studio.access.roles import Role
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token, revoke_token, tokens_of
 from cvzoo.studio.access.users import User, add_user, all_users, change_user, find_user, forget_password, set_password
-from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
+from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer, require_session
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem, shown_name
 from cvzoo.studio.state import studio_of
@@ -132,7 +132,7 @@ def list_audit(
 
 def change_quota(request: Request, who: Identity, user: str, quota: Quota) -> None:
     """Sets a user's quota and records it in the audit. Raises Problem 403, 404."""
-    _require_session(who)
+    require_session(who)
     found = known_user(request, user)
     set_quota(studio_of(request).engine, found.id, quota)
     _record(request, who, "user.quota", found.id, quota.to_json())
@@ -148,7 +148,7 @@ def known_user(request: Request, user: str) -> User:
 
 def invite(request: Request, who: Identity, name: str, role: Role) -> tuple[User, str]:
     """A new user, and the path of the one-time link. Raises Problem 403 for a token."""
-    _require_session(who)
+    require_session(who)
     studio = studio_of(request)
     user = add_user(studio.engine, name, role, studio.clock)
     _record(request, who, "user.create", user.id, {"name": user.name, "role": role})
@@ -157,7 +157,7 @@ def invite(request: Request, who: Identity, name: str, role: Role) -> tuple[User
 
 def update_user(request: Request, who: Identity, user: str, role: Role | None, is_active: bool | None) -> User:
     """Changes a user. Raises Problem 403 for a token, 404."""
-    _require_session(who)
+    require_session(who)
     before = known_user(request, user)
     change_user(studio_of(request).engine, user, role=role, is_active=is_active)
     after = known_user(request, user)
@@ -168,7 +168,7 @@ def update_user(request: Request, who: Identity, user: str, role: Role | None, i
 
 def new_link(request: Request, who: Identity, user: str) -> str:
     """The path of a one-time link for a user, whose password is forgotten. Raises Problem 403, 404, 409."""
-    _require_session(who)
+    require_session(who)
     studio = studio_of(request)
     if not known_user(request, user).is_active:
         raise Problem(409, "this user may not sign in", hint="activate the user first")
@@ -180,7 +180,7 @@ def new_link(request: Request, who: Identity, user: str) -> str:
 
 def change_password(request: Request, who: Identity, current: str, new: str) -> None:
     """Sets one's own password. Raises Problem 403 for a token, ConfigError as `set_password`."""
-    _require_session(who)
+    require_session(who)
     studio = studio_of(request)
     address = _address(request)
     wait = studio.attempts.begin(who.name, address)
@@ -193,7 +193,7 @@ def change_password(request: Request, who: Identity, current: str, new: str) -> 
 
 def add_token(request: Request, who: Identity, name: str, scope: Scope, days: int) -> str:
     """The secret of a new token. Raises Problem 403 for a token."""
-    _require_session(who)
+    require_session(who)
     studio = studio_of(request)
     name = shown_name(name)
     secret = new_token(studio.engine, name, scope, days, studio.clock, who.user)
@@ -211,11 +211,6 @@ def end_token(request: Request, who: Identity, token: str) -> None:
 
 def _next(found: list[Entry], limit: int) -> int | None:
     return found[-1].id if len(found) == limit else None
-
-
-def _require_session(who: Identity) -> None:
-    if who.via != "session":
-        raise Problem(403, "a token cannot do this", expected="a session", hint="sign in with a browser")
 
 
 def _address(request: Request) -> str:

@@ -2,6 +2,7 @@
 
 import json
 
+from cvzoo.studio.access.tokens import new_token
 from cvzoo.studio.access.users import add_user
 
 LIMITS = {"running": 2, "queued": None, "bytes": 10**9}
@@ -28,6 +29,15 @@ def test_new_users_get_the_default_quota_and_others_keep_theirs(browser, studio,
     assert quotas[before.name]["running"] is None
     (entry,) = browser.get("/api/v1/audit?action=settings").json()["items"]
     assert entry["detail"]["after"] == LIMITS
+
+
+def test_a_token_changes_no_quota(browser, stranger, studio, clock):
+    user = browser.get("/api/v1/me").json()["id"]
+    bearer = {"authorization": f"Bearer {new_token(studio.engine, 'mine', 'write', 1, clock, user)}"}
+    for path, body in ((f"users/{user}", {"quota": LIMITS}), ("settings", {"default_quota": LIMITS})):
+        answer = stranger.patch(f"/api/v1/{path}", json=body, headers=bearer)
+        assert (answer.status_code, answer.json()["expected"]) == (403, "a session")
+    assert browser.get("/api/v1/settings").json()["default_quota"]["running"] is None
 
 
 def test_the_page_sets_the_default_quota_and_refuses_other_texts(browser, studio):
