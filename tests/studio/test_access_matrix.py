@@ -50,7 +50,6 @@ TABLE = {
     GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log /api/v1/jobs/{job}/snapshots
     GET /api/v1/jobs/{job}/archive /api/v1/jobs/{job}/samples /api/v1/compare /api/v1/recipes/{recipe}
     GET /api/v1/zoo/{name}
-    GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log
     GET /models/{model} /models/{model}/network /try /versions/{version} /versions/{version}/diff
     HEAD /api/v1/uploads/{upload}
     OPTIONS /api/v1/uploads
