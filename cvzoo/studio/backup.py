@@ -180,11 +180,12 @@ def _expect_room(place: Place, path: pathlib.Path) -> None:
 
 def _write(archive: tarfile.TarFile, place: Place, copy: pathlib.Path, clock: Clock) -> None:
     files: dict[str, tuple[int, str]] = {}
+    seen: dict[str, tuple[int, int]] = {}
 
     def add(source: pathlib.Path, name: str) -> None:
         # a file that was deleted meanwhile is told by what the database names
         with contextlib.suppress(FileNotFoundError), open_regular(source) as file:
-            _add(archive, file, name, files)
+            _add(archive, file, name, files, seen)
 
     add(copy / DATABASE, DATABASE)
     for upload in sorted(path.name for path in copy.iterdir() if path.name.startswith("up_")):
@@ -205,19 +206,30 @@ def _write(archive: tarfile.TarFile, place: Place, copy: pathlib.Path, clock: Cl
                 if not new:
                     break
     tree = {"format": FORMAT, "schema": HEAD, "home": str(place.home), "created_at": clock(), "files": files}
-    _add(archive, io.BytesIO(json.dumps(tree).encode()), CONTENTS, {})
+    _add(archive, io.BytesIO(json.dumps(tree).encode()), CONTENTS, {}, {})
 
 
-def _add(archive: tarfile.TarFile, file: BinaryIO, name: str, files: dict[str, tuple[int, str]]) -> None:
+def _add(
+    archive: tarfile.TarFile,
+    file: BinaryIO,
+    name: str,
+    files: dict[str, tuple[int, str]],
+    seen: dict[str, tuple[int, int]],
+) -> None:
+    """Adds a file. files: (size, SHA-256) by name; seen: (size, time of the last change) of those on the disk"""
     is_written = isinstance(file, io.BytesIO)
     info = tarfile.TarInfo(name) if is_written else archive.gettarinfo(arcname=name, fileobj=file)
     info.mode, info.uid, info.gid, info.uname, info.gname = info.mode & 0o700 or 0o600, 0, 0, "", ""
     info.mtime = int(info.mtime)  # a fraction would need a header without a checksum
-    if info.islnk() and info.linkname in files:
-        archive.addfile(info)
-        files[name] = files[info.linkname]
-        return
-    info.type, info.linkname = tarfile.REGTYPE, ""
+    if not is_written:
+        status = os.fstat(file.fileno())
+        seen[name] = status.st_size, status.st_mtime_ns
+        # another one if the first was deleted meanwhile, and the disk gave its number again
+        if info.islnk() and seen[name] == seen.get(info.linkname) and info.linkname in files:
+            archive.addfile(info)
+            files[name] = files[info.linkname]
+            return
+        info.type, info.linkname, info.size = tarfile.REGTYPE, "", status.st_size
     if is_written or info.size < _LARGE:
         data = file.read()
         info.size, file = len(data), io.BytesIO(data)

@@ -129,6 +129,24 @@ def test_an_upload_that_is_imported_meanwhile_is_in_the_backup(full, tmp_path, m
     assert upload.read_bytes() == b"seven.."
 
 
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_file_whose_number_another_one_got_meanwhile_is_no_link_to_it(tmp_path, is_same):
+    from cvzoo.studio import backup
+
+    first, second, files, seen = tmp_path / "first", tmp_path / "second", {}, {}
+    first.write_bytes(b"older bytes")
+    os.link(first, second)
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        for path in (first, second):
+            with open(path, "rb") as file:
+                backup._add(archive, file, path.name, files, seen)
+            if not is_same:
+                path.write_bytes(b"newer bytes of another file")
+    with tarfile.open(tmp_path / "x.tar") as archive:
+        assert archive.getmember("second").islnk() == is_same
+        assert archive.extractfile("second").read() == (b"older bytes" if is_same else second.read_bytes())
+
+
 @pytest.mark.parametrize("what", ["missing", "damaged"])
 def test_a_backup_without_an_image_is_refused_unless_it_is_asked_for(full, tmp_path, what):
     image = next(path for path in full.place.images.rglob("*") if len(path.name) == 64)
