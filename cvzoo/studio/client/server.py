@@ -21,7 +21,7 @@ from cvzoo.studio.client.token_file import token_file
 ADDRESS = "CVZOO_STUDIO"  # environment variable
 _TIMEOUT_S = 60.0
 _N_TRY = 4
-_TOO_MANY, _MAX_WAIT_S = 429, 60.0
+_TOO_MANY, _MAX_WAIT_S = 429, 120.0  # in all, for one answer
 _LOST = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
 
 
@@ -71,15 +71,16 @@ class Server:
             yield answer
 
     def _answer(self, request: urllib.request.Request) -> BinaryIO:
-        attempt = 0
+        attempt, waited = 0, 0.0
         while True:
             try:
                 answer: BinaryIO = self._opener.open(request, timeout=_TIMEOUT_S)
                 return answer
             except urllib.error.HTTPError as error:
                 wait = _seconds_to_wait(error)
-                if wait is None:
+                if wait is None or waited + wait > _MAX_WAIT_S:
                     raise _problem(self.address, error) from None
+                waited += wait
                 self._sleep(wait)
             except _LOST as error:
                 attempt += 1
@@ -135,7 +136,7 @@ def _is_loopback(host: str) -> bool:
 def _seconds_to_wait(error: urllib.error.HTTPError) -> float | None:
     """What a server says that gets too many requests of this token; None of other errors."""
     text = (error.headers.get("retry-after") or "") if error.code == _TOO_MANY else ""
-    return min(int(text), _MAX_WAIT_S) if text.isascii() and text.isdigit() and len(text) < 6 else None
+    return max(float(text), 1.0) if text.isascii() and text.isdigit() and len(text) < 6 else None
 
 
 def _problem(address: str, error: urllib.error.HTTPError) -> ConfigError:

@@ -118,9 +118,16 @@ def test_a_server_that_gets_too_much_is_asked_again_when_it_says(server, monkeyp
         clock.now += int(1000 * seconds)
 
     server._sleep = sleep
-    for _ in range(160):
-        assert server.get("/me")["name"] == "admin"
+
+    def ask():
+        return [server.get("/me")["name"] for _ in range(160)]
+
+    assert ask() == ["admin"] * 160
     assert waits == [1, 1]
+    server._sleep = waits.append  # others of this token take what becomes free
+    with pytest.raises(ConfigError, match="requests"):
+        ask()
+    assert sum(waits[2:]) == 120
 
 
 def test_two_jobs_of_one_name_are_not_guessed(studio, opener, capsys):
