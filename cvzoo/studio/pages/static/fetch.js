@@ -8,7 +8,8 @@ const MB = (n) => (n / 1e6).toFixed(1);
 
 async function look() {
   const { fetch } = await askJSON(shown.dataset.address).catch(() => ({}));
-  if (fetch?.ended_at) return location.reload();
+  // null: the server was started again since, and does not know of it any more
+  if (fetch === null || fetch?.ended_at) return location.reload();
   if (fetch?.total) bar.value = fetch.done / fetch.total;
   if (fetch?.done) told.textContent = fetch.total ? `${MB(fetch.done)} of ${MB(fetch.total)} MB` : `${MB(fetch.done)} MB`;
   setTimeout(look, 1000);
