@@ -11,6 +11,7 @@ from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Reader, Trainer, require_owner
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_run import FoundRun, found_job
+from cvzoo.studio.jobs.rows import Row
 from cvzoo.studio.jobs.run_record import RunRecord
 from cvzoo.studio.jobs.snapshots import RunSnapshot, keep, release, snapshots
 from cvzoo.studio.problems import JSONText, Problem
@@ -48,9 +49,9 @@ def change_snapshot(request: Request, job: str, iteration: _Iteration, body: Kep
     return JSONText(found[0].to_json() if found else {"iteration": iteration, "kept": None})
 
 
-def snapshots_of(run: RunRecord) -> list[RunSnapshot]:
-    """The snapshots of a run."""
-    return snapshots(run.folder, run.best_key, run.best_is)
+def snapshots_of(run: RunRecord, rows: list[Row] | None = None) -> list[RunSnapshot]:
+    """The snapshots of a run. rows: of its log, if they are known"""
+    return snapshots(run.folder, run.best_key, run.best_is, rows)
 
 
 def change(request: Request, job: str, iteration: int, is_kept: bool, who: Identity) -> None:

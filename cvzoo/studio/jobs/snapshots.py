@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from cvzoo.studio.jobs.curves import X_KEYS, keys_of
 from cvzoo.studio.jobs.files import KEPT, run_file, run_snapshots
 from cvzoo.studio.jobs.json_file import read_json_object
-from cvzoo.studio.jobs.rows import all_rows
+from cvzoo.studio.jobs.rows import Row, all_rows
 from cvzoo.studio.jobs.run_record import DATA, METRICS, best_of, number
 from cvzoo.studio.jobs.scores import classes_of
 from cvzoo.training.run.class_scores import class_scores
@@ -45,10 +45,17 @@ class RunSnapshot:
         return dataclasses.asdict(self)
 
 
-def snapshots(run: pathlib.Path, best_key: str | None, best_is: str) -> list[RunSnapshot]:
-    """The snapshots by iteration, the newest 1,000. best_key, best_is: as of RunRecord"""
+def snapshots(
+    run: pathlib.Path, best_key: str | None, best_is: str, rows: list[Row] | None = None
+) -> list[RunSnapshot]:
+    """The snapshots by iteration, the newest 1,000.
+
+    best_key, best_is: as of RunRecord; rows: of the log, None: they are read
+    """
     names = run_snapshots(run)[-_MAX_LISTED:]
-    rows = all_rows(run / METRICS)[0] if names else []
+    if not names:
+        return []
+    rows = all_rows(run / METRICS)[0] if rows is None else rows
     of_classes = class_scores(keys_of(rows), classes_of(read_json_object(run / DATA))).all_keys
     at = {iteration: row for row in rows if (iteration := number(row.get("iteration"))) is not None}
     best = best_of(rows, best_key, best_is) or {}

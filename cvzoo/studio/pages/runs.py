@@ -20,7 +20,7 @@ from cvzoo.studio.jobs.files import run_file, run_files, run_images, run_samples
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
 from cvzoo.studio.jobs.json_file import read_json_object
-from cvzoo.studio.jobs.rows import all_rows, last_rows
+from cvzoo.studio.jobs.rows import Row, all_rows
 from cvzoo.studio.jobs.run_record import CONFIG, DATA, METRICS, RunRecord
 from cvzoo.studio.jobs.scores import score_table
 from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictSpec, ProposeSpec, TrainSpec
@@ -101,10 +101,11 @@ def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
         values = state_of(studio, job.id) | {"made": made, "source": source, "files": files}
         return render(request, "export.html", values=values)
     predictions = [name for _, name in run_samples(run.folder)]
-    values = _facts(studio_of(request), run) | {
+    rows = _rows(run)
+    values = _facts(studio, run, rows) | {
         "images": [name for name in run_images(run.folder) if name not in predictions],
         "predictions": predictions,
-        **_snapshots(run),
+        **_snapshots(run, rows),
         "has_report": run_file(run.folder, "report.html") is not None,
         "settings": _settings(read_json_object(run.folder / CONFIG)),
         "about": None if job is None else {"name": job.name, "notes": job.notes, "tags": ", ".join(job.tags)},
@@ -115,19 +116,20 @@ def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
 @router.get("/jobs/{job}/facts")
 def job_facts(request: Request, run: FoundRun, _: Reader) -> Response:
     """The part of the page that changes while a run is trained."""
-    return render(request, "job_facts.html", values=_facts(studio_of(request), run))
+    return render(request, "job_facts.html", values=_facts(studio_of(request), run, _rows(run)))
 
 
 @router.get("/jobs/{job}/log")
 def job_log(request: Request, run: FoundRun, _: Reader) -> Response:
     """The end of the output of a job's last attempt."""
-    return render(request, "job_log.html", values=_facts(studio_of(request), run))
+    return render(request, "job_log.html", values=_facts(studio_of(request), run, _rows(run)))
 
 
 @router.get("/jobs/{job}/tables")
 def job_tables(request: Request, run: FoundRun, _: Reader) -> Response:
     """The scores by class, the last rows of the log, the snapshots, and the files."""
-    return render(request, "job_tables.html", values=_facts(studio_of(request), run) | _snapshots(run))
+    rows = _rows(run)
+    return render(request, "job_tables.html", values=_facts(studio_of(request), run, rows) | _snapshots(run, rows))
 
 
 @router.get("/compare")
@@ -152,17 +154,20 @@ def _tour(request: Request, studio: Studio, records: list[RunRecord]) -> list[St
     return [] if all(each.is_done for each in steps) else steps
 
 
-def _snapshots(run: RunRecord) -> dict[str, Any]:
-    found = snapshots_of(run)
+def _rows(run: RunRecord) -> list[Row]:
+    return all_rows(run.folder / METRICS)[0]
+
+
+def _snapshots(run: RunRecord, rows: list[Row]) -> dict[str, Any]:
+    found = snapshots_of(run, rows)
     keys = [run.best_key, "main/loss", "validation_loss/main/loss"]
     return {"snapshots": found, "snapshot_keys": [key for key in keys if any(key in each.scores for each in found)]}
 
 
-def _facts(studio: Studio, run: RunRecord) -> dict[str, Any]:
+def _facts(studio: Studio, run: RunRecord, rows: list[Row]) -> dict[str, Any]:
     job = studio.jobs.get(run.id)
-    rows, _ = all_rows(run.folder / METRICS)
     config = read_json_object(run.folder / CONFIG)
-    shown = last_rows(run.folder / METRICS)[-_N_ROW:]
+    shown = rows[-_N_ROW:]
     table = score_table(rows, read_json_object(run.folder / DATA), run.best_key, run.best_is)
     keys = ["epoch", "iteration", "elapsed_time", "main/loss", "validation_loss/main/loss", run.best_key]
     return {

@@ -6,6 +6,7 @@ import pytest
 
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.users import add_user
+from cvzoo.studio.jobs import rows
 from cvzoo.studio.jobs import snapshots as snapshots_module
 from cvzoo.studio.jobs.copies import copy_run
 from cvzoo.studio.jobs.spec import TrainSpec
@@ -40,6 +41,16 @@ def test_snapshots_are_listed_with_their_scores(browser, job):
         "scores": {"main/loss": 2.0, "validation/main/map": 0.6}
     }
     assert (second["iteration"], second["epoch"], second["kept"]) == (8, 3, "policy")
+
+
+def test_a_page_reads_the_log_once(browser, job, monkeypatch):
+    browser.get(f"/jobs/{job}")  # which reads what the list of jobs keeps
+    read, real = [], rows.parts_of
+    monkeypatch.setattr(rows, "parts_of", lambda path, *n_byte: read.append(path.name) or real(path, *n_byte))
+    for path in ("", "/facts", "/tables"):
+        assert browser.get(f"/jobs/{job}{path}").status_code == 200
+        assert read.count("metrics.jsonl") == 1, path
+        read.clear()
 
 
 def test_a_kept_snapshot_stays_when_the_training_removes_its_own(browser, studio, job, ask):
