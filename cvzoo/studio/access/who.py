@@ -52,6 +52,11 @@ def require_owner(who: Identity, created_by: str | None) -> None:
         raise Problem(403, "this belongs to another user", hint="ask its creator or an administrator")
 
 
+def address_of(request: Request) -> str:
+    """The address of who makes the request, "" if it is not known."""
+    return request.client.host if request.client else ""
+
+
 def require_session(who: Identity) -> None:
     """Raises Problem 403 for a token."""
     if who.via != "session":

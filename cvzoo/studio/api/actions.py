@@ -8,10 +8,10 @@ from fastapi import APIRouter, Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
-from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.roles import includes
 from cvzoo.studio.access.who import Reader, Trainer, require_owner
+from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.jobs.job import PRIORITIES, USUAL, Job, Relation
@@ -148,7 +148,7 @@ def new_job(
         name, spec, who.user, parent=parent, relation=relation, fill=fill, is_draft=is_draft, priority=priority
     )
     origin = {"parent": parent, "relation": relation} if parent else {}
-    _record(request, studio, who, "job.create", job.id, spec.to_json() | origin)
+    audit(request, who, "job.create", job.id, spec.to_json() | origin)
     return job
 
 
@@ -175,7 +175,7 @@ def apply_action(request: Request, job_id: str, action: Action, who: Identity) -
         else:
             changed = studio.jobs.apply(job, action)
         if changed is not None:
-            _record(request, studio, who, f"job.{action}", job_id, {})
+            audit(request, who, f"job.{action}", job_id, {})
             return
     raise Problem(409, "the job changes too often; try again")
 
@@ -186,11 +186,6 @@ def possible_actions(job: Job) -> list[str]:
     if job.state in LIVING:
         return [*events, "dump"]
     return [*events, "release" if job.is_held else "hold"] if job.state == "queued" else events
-
-
-def _record(request: Request, studio: Studio, who: Identity, action: str, thing: str, detail: dict[str, Any]) -> None:
-    address = request.client.host if request.client else ""
-    record(studio.engine, studio.clock, user=who.user, address=address, action=action, thing=thing, detail=detail)
 
 
 pages = APIRouter(include_in_schema=False)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Annotator, Reader, require_owner
+from cvzoo.studio.access.who import Annotator, Reader, address_of, require_owner
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.sources import known_source
 from cvzoo.studio.data.classes import class_changes, colors_of
@@ -267,6 +267,5 @@ def require_ready(dataset: Dataset) -> None:
 
 def audit(request: Request, who: Identity, action: str, thing: str, detail: dict[str, Any]) -> None:
     """Records what a user did."""
-    studio = studio_of(request)
-    address = request.client.host if request.client else ""
+    studio, address = studio_of(request), address_of(request)
     record(studio.engine, studio.clock, user=who.user, address=address, action=action, thing=thing, detail=detail)

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Form, Header, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
-from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.roles import includes
 from cvzoo.studio.access.users import all_users
 from cvzoo.studio.access.who import Administrator, Reader, Trainer
 from cvzoo.studio.api.about import About, describe
+from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.jobs.forecast import Forecast
 from cvzoo.studio.jobs.queue import move, read_queue
 from cvzoo.studio.state import studio_of
@@ -69,17 +69,13 @@ def move_job(request: Request, job: str, before: str | None, who: Identity, know
     """Moves a job and records it in the audit. Raises Problem 403, 409, 412."""
     studio = studio_of(request)
     was, is_now = move(studio.engine, job, before, who, None if known is None else known.strip('"'))
-    detail = {"before": before, "was": was, "is": is_now}
-    address = request.client.host if request.client else ""
-    record(studio.engine, studio.clock, user=who.user, address=address, action="queue.move", thing=job, detail=detail)
+    audit(request, who, "queue.move", job, {"before": before, "was": was, "is": is_now})
 
 
 def change_hold(request: Request, who: Identity, *, is_held: bool) -> None:
     """Holds or releases the whole queue, and records it in the audit."""
-    studio = studio_of(request)
-    studio.jobs.hold_queue(who.name if is_held else None)
-    action, address = "queue.hold" if is_held else "queue.release", request.client.host if request.client else ""
-    record(studio.engine, studio.clock, user=who.user, address=address, action=action, thing="queue", detail={})
+    studio_of(request).jobs.hold_queue(who.name if is_held else None)
+    audit(request, who, "queue.hold" if is_held else "queue.release", "queue", {})
 
 
 def queue_of(request: Request, who: Identity) -> tuple[str, list[dict[str, Any]]]:

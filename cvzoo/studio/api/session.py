@@ -9,7 +9,7 @@ from cvzoo.studio.access.audit import record
 from cvzoo.studio.access.sessions import VALID_MS, close_session, open_session
 from cvzoo.studio.access.tickets import redeem
 from cvzoo.studio.access.users import user_of_password
-from cvzoo.studio.access.who import Reader
+from cvzoo.studio.access.who import Reader, address_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
@@ -27,7 +27,7 @@ def show_open(request: Request, ticket: str = "") -> Response:
 def use_ticket(request: Request, ticket: Annotated[str, Form(max_length=100)]) -> Response:
     """Signs in; the link does not work again."""
     studio = studio_of(request)
-    address = request.client.host if request.client else ""
+    address = address_of(request)
     user = redeem(studio.engine, ticket, studio.clock)
     if user is None:
         record(studio.engine, studio.clock, user=None, address=address, action="open.refused", thing="", detail={})
@@ -49,7 +49,7 @@ def sign_in(
 ) -> Response:
     """Signs in by name and password; after five wrong ones each waits, twice as long as the one before."""
     studio = studio_of(request)
-    address = request.client.host if request.client else ""
+    address = address_of(request)
     wait = studio.attempts.begin(name.casefold(), address)
     if wait:
         values = {"error": f"too many attempts: wait {wait} seconds", "name": name}
@@ -65,7 +65,7 @@ def sign_in(
 
 def _signed_in(request: Request, user: str, action: str) -> Response:
     studio = studio_of(request)
-    address = request.client.host if request.client else ""
+    address = address_of(request)
     browser = request.headers.get("user-agent", "")
     cookie = open_session(studio.engine, user, address, browser, studio.clock)
     record(studio.engine, studio.clock, user=user, address=address, action=action, thing=user, detail={})

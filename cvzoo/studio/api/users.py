@@ -5,14 +5,15 @@ from typing import Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from cvzoo.studio.access.audit import Entry, entries, record
+from cvzoo.studio.access.audit import Entry, entries
 from cvzoo.studio.access.identity import Identity, Scope
 from cvzoo.studio.access.quotas import Quota, set_quota
 from cvzoo.studio.access.roles import Role
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token, revoke_token, tokens_of
 from cvzoo.studio.access.users import User, add_user, all_users, change_user, find_user, forget_password, set_password
-from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer, require_session
+from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer, address_of, require_session
+from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem, shown_name
 from cvzoo.studio.state import studio_of
@@ -135,7 +136,7 @@ def change_quota(request: Request, who: Identity, user: str, quota: Quota) -> No
     require_session(who)
     found = known_user(request, user)
     set_quota(studio_of(request).engine, found.id, quota)
-    _record(request, who, "user.quota", found.id, quota.to_json())
+    audit(request, who, "user.quota", found.id, quota.to_json())
 
 
 def known_user(request: Request, user: str) -> User:
@@ -151,7 +152,7 @@ def invite(request: Request, who: Identity, name: str, role: Role) -> tuple[User
     require_session(who)
     studio = studio_of(request)
     user = add_user(studio.engine, name, role, studio.clock)
-    _record(request, who, "user.create", user.id, {"name": user.name, "role": role})
+    audit(request, who, "user.create", user.id, {"name": user.name, "role": role})
     return user, f"/open?ticket={new_ticket(studio.engine, studio.clock, user.id)}"
 
 
@@ -162,7 +163,7 @@ def update_user(request: Request, who: Identity, user: str, role: Role | None, i
     change_user(studio_of(request).engine, user, role=role, is_active=is_active)
     after = known_user(request, user)
     detail: dict[str, list[Any]] = {"role": [before.role, after.role], "is_active": [before.is_active, after.is_active]}
-    _record(request, who, "user.change", user, {key: pair for key, pair in detail.items() if pair[0] != pair[1]})
+    audit(request, who, "user.change", user, {key: pair for key, pair in detail.items() if pair[0] != pair[1]})
     return after
 
 
@@ -174,7 +175,7 @@ def new_link(request: Request, who: Identity, user: str) -> str:
         raise Problem(409, "this user may not sign in", hint="activate the user first")
     if user != who.user:  # one's own link is for another browser
         forget_password(studio.engine, user)
-    _record(request, who, "user.link", user, {})
+    audit(request, who, "user.link", user, {})
     return f"/open?ticket={new_ticket(studio.engine, studio.clock, user)}"
 
 
@@ -182,13 +183,13 @@ def change_password(request: Request, who: Identity, current: str, new: str) -> 
     """Sets one's own password. Raises Problem 403 for a token, ConfigError as `set_password`."""
     require_session(who)
     studio = studio_of(request)
-    address = _address(request)
+    address = address_of(request)
     wait = studio.attempts.begin(who.name, address)
     if wait:
         raise Problem(429, "too many wrong passwords", hint=f"wait {wait} seconds")
     set_password(studio.engine, who.user, current, new)
     studio.attempts.succeeded(who.name, address)
-    _record(request, who, "password.set", who.user, {})
+    audit(request, who, "password.set", who.user, {})
 
 
 def add_token(request: Request, who: Identity, name: str, scope: Scope, days: int) -> str:
@@ -197,7 +198,7 @@ def add_token(request: Request, who: Identity, name: str, scope: Scope, days: in
     studio = studio_of(request)
     name = shown_name(name)
     secret = new_token(studio.engine, name, scope, days, studio.clock, who.user)
-    _record(request, who, "token.create", who.user, {"name": name, "scope": scope, "days": days})
+    audit(request, who, "token.create", who.user, {"name": name, "scope": scope, "days": days})
     return secret
 
 
@@ -206,19 +207,8 @@ def end_token(request: Request, who: Identity, token: str) -> None:
     studio = studio_of(request)
     if not is_id(token, "tk") or not revoke_token(studio.engine, who.user, token, studio.clock):
         raise Problem(404, "there is no such token")
-    _record(request, who, "token.revoke", token, {})
+    audit(request, who, "token.revoke", token, {})
 
 
 def _next(found: list[Entry], limit: int) -> int | None:
     return found[-1].id if len(found) == limit else None
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
-def _record(request: Request, who: Identity, action: str, thing: str, detail: dict[str, Any]) -> None:
-    studio = studio_of(request)
-    record(
-        studio.engine, studio.clock, user=who.user, address=_address(request), action=action, thing=thing, detail=detail
-    )
