@@ -71,10 +71,12 @@ class Fixed:
     changes: tuple[Change, ...]
 
 
-def fix(checkup: Checkup) -> Fixed:
+def fix(checkup: Checkup, *, only_found: bool = False) -> Fixed:
     """The corrected data set in memory; no file is changed.
 
     Every finding whose kind has a fix is fixed; the others need a human decision.
+    only_found: an object is changed only as the findings about it say; otherwise, all boxes are also brought into their
+        images, be there findings that say so or not
     """
     annotated = checkup.annotated
     by_image: dict[str | None, list[Finding]] = collections.defaultdict(list)
@@ -95,7 +97,8 @@ def fix(checkup: Checkup) -> Fixed:
     images, as_stored = [], set()
     for image, facts in zip(annotated.images, checkup.facts):
         size = annotation_size(image, facts)
-        fixed = _fix_image(image, size, by_image[image.name], annotated, renamed, step, changes)
+        findings = by_image[image.name]
+        fixed = _fix_image(image, size, findings, annotated, renamed, step, changes, only_found=only_found)
         if fixed is None:
             continue
         if any(each.kind is Fault.EXIF_ROTATION for each in by_image[image.name]):
@@ -129,6 +132,8 @@ def _fix_image(
     renamed: Mapping[str, str],
     step: Fault | None,
     changes: list[Change],
+    *,
+    only_found: bool,
 ) -> AnnotatedImage | None:
     """The corrected image, None if it is dropped."""
 
@@ -180,6 +185,7 @@ def _fix_image(
             meaning=meaning,
             step=step,
             last_pixel=int(annotated.kind == "voc" and annotated.base == 1),
+            only_found=only_found,
             log=log,
         )
         if new is not None:

@@ -19,6 +19,7 @@ _DROP = (
     Fault.BOX_EMPTY,
     Fault.BOX_DUPLICATE,
 )
+_OF_PLACE = (Fault.BOX_OUTSIDE, Fault.BOX_BEYOND, Fault.BOX_EMPTY)
 _SLACK = 0.51  # pixels by which a box may exceed the image, as in check_boxes
 Log = Callable[[Fault, str | None, int], None]
 
@@ -31,15 +32,17 @@ def fix_object(
     meaning: Fault | None,
     step: Fault | None,
     last_pixel: int,
+    only_found: bool,
     log: Log,
 ) -> AnnotatedObject | None:
     """The corrected object, None if it is dropped.
 
     size: (H, W) of its image; kinds: of the findings about it; meaning: the coordinate fault of its image
     step: that of the whole data set; last_pixel: 1 if the end of a box is its last pixel; log: called for each change
+    only_found: nothing is changed because of a fault that is not among these
     """
     fatal = next((kind for kind in _DROP if kind in kinds), None)
-    if fatal is None and (each.bbox is None or each.name is None):
+    if fatal is None and not only_found and (each.bbox is None or each.name is None):
         fatal = Fault.FIELD_MALFORMED
     if fatal is not None:
         log(fatal, "object dropped", each.index)
@@ -49,8 +52,9 @@ def fix_object(
         each = reinterpret(each, meaning, size)
     if step is not None and size is not None:
         each = reinterpret(each, step, size)
-    each = _with_ordered_corners(each, log)
-    clipped = _clipped(each, size, last_pixel, log)
+    if not only_found or Fault.BOX_NEGATIVE in kinds:
+        each = _with_ordered_corners(each, log)
+    clipped = _clipped(each, size, last_pixel, set(kinds) if only_found else set(_OF_PLACE), log)
     if clipped is None:
         return None
     if clipped.bbox != original.bbox and not clipped.polygons and clipped.rle is None and "area" in clipped.extra:
@@ -71,14 +75,20 @@ def _with_ordered_corners(each: AnnotatedObject, log: Log) -> AnnotatedObject:
     return dataclasses.replace(each, bbox=bbox)
 
 
-def _clipped(each: AnnotatedObject, size: Size | None, last_pixel: int, log: Log) -> AnnotatedObject | None:
+def _clipped(
+    each: AnnotatedObject, size: Size | None, last_pixel: int, kinds: set[Fault], log: Log
+) -> AnnotatedObject | None:
+    """The object in its image, None if it is dropped. kinds: the faults because of which it may be changed"""
     if size is None or each.bbox is None:
         return each
     height, width = size[0] - last_pixel, size[1] - last_pixel
     bbox = y_min, x_min, y_max, x_max = each.bbox
     if max(-y_min, -x_min, y_max - height, x_max - width) > _SLACK:
         bbox = (max(y_min, 0.0), max(x_min, 0.0), min(y_max, float(height)), min(x_max, float(width)))
-        if bbox[0] >= bbox[2] or bbox[1] >= bbox[3]:
+        is_beyond = bbox[0] >= bbox[2] or bbox[1] >= bbox[3]
+        if (Fault.BOX_BEYOND if is_beyond else Fault.BOX_OUTSIDE) not in kinds:
+            return each
+        if is_beyond:
             log(Fault.BOX_BEYOND, "object dropped", each.index)
             return None
         log(Fault.BOX_OUTSIDE, Fault.BOX_OUTSIDE.fix, each.index)
@@ -92,7 +102,7 @@ def _clipped(each: AnnotatedObject, size: Size | None, last_pixel: int, log: Log
             each = dataclasses.replace(each, polygons=tuple(polygons))
         elif len(each.written) == 4 and each.polygons and "area" not in each.extra:
             each = dataclasses.replace(each, polygons=())  # otherwise YOLO's box would again be that of its polygon
-    if bbox[0] == bbox[2] or bbox[1] == bbox[3]:
+    if Fault.BOX_EMPTY in kinds and (bbox[0] == bbox[2] or bbox[1] == bbox[3]):
         log(Fault.BOX_EMPTY, "object dropped", each.index)
         return None
     return each

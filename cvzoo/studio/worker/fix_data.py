@@ -52,7 +52,8 @@ def fixed(asked: Mapping[str, Any]) -> dict[str, Any]:
         found += mine
     annotated = annotated_set(asked, images, "coco")
     spec = DataSpec("coco", pathlib.Path(asked["images"]))
-    result = fix(Checkup(spec, annotated, tuple(facts), tuple(found)))
+    # what was waived, or not chosen, is not among the findings, and stays
+    result = fix(Checkup(spec, annotated, tuple(facts), tuple(found)), only_found=True)
     clipped = {(each.image, each.annotation) for each in result.changes if each.kind == Fault.BOX_OUTSIDE.slug}
     after = {image.name: _with_clipped_polygons(image, clipped) for image in result.annotated.images}
     rows = {row["name"]: row for row in asked["rows"]}

@@ -74,6 +74,29 @@ def test_what_was_waived_stays_as_it_is(browser, faulty):
     assert browser.get(f"{faulty}/images/1").json()["labels"][0]["box"] == [10, 50, 20, 95]
 
 
+def test_other_faults_of_the_boxes_that_are_fixed_stay(browser, studio, work, clock, path):
+    for ordinal in (1, 2, 3):  # ends a pixel beyond the image
+        edit(browser, path, ordinal, lambda objects: objects[0].update(box=[10, 50, 20, 81]))
+    edit(browser, path, 4, lambda objects: objects[0].update(box=[10, 60, 20, 90]))
+    edit(browser, path, 5, lambda objects: objects[0].update(box=[70, 60, 75, 70]))
+    edit(browser, path, 6, lambda objects: objects[0].update(box=[30, 60, 20, 70]))
+    check(studio, work, clock)
+    assert {"box-beyond", "box-negative", "box-outside", "one-based"} <= set(kinds(browser, path))
+    answer = browser.post(f"{path}:fix", json={"kinds": ["one-based"]}).json()
+    assert [each["done"] for each in answer["changes"]] == ["all boxes: 1 subtracted"]
+    boxes = [browser.get(f"{path}/images/{i}").json()["labels"][0]["box"] for i in range(1, 7)]
+    assert boxes == [[9, 49, 19, 80]] * 3 + [[9, 59, 19, 89], [69, 59, 74, 69], [29, 59, 19, 69]]
+
+
+def test_an_area_is_fixed_without_the_box(browser, studio, work, clock, path):
+    edit(browser, path, 1, lambda objects: objects[0].update(box=[10, 50, 20, 95], extra={"area": -1}))
+    check(studio, work, clock)
+    assert kinds(browser, path) == ["area-wrong", "box-outside"]
+    browser.post(f"{path}:fix", json={"kinds": ["area-wrong"]})
+    label = browser.get(f"{path}/images/1").json()["labels"][0]
+    assert (label["box"], label.get("extra", {})) == ([10, 50, 20, 95], {})
+
+
 def test_nothing_is_fixed_before_the_newest_revision_is_checked(browser, path, faulty):
     edit(browser, path, 4, lambda objects: objects.pop())
     refused = browser.post(f"{path}:fix", json={"kinds": ["box-outside"]})
