@@ -12,11 +12,10 @@ from cvzoo.studio.api.datasets import audit, require_ready
 from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.fixes import Fixes, apply_fixes, planned_fixes
-from cvzoo.studio.problems import JSONText
+from cvzoo.studio.problems import JSONText, Problem
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(tags=["datasets"])
-_MAX_SHOWN = 1000
 
 
 class WantedFixes(BaseModel):
@@ -31,19 +30,25 @@ def fix_dataset(request: Request, dataset: FoundDataset, body: WantedFixes, who:
     """Fixes findings as `cvzoo data check --fix` does, as one revision.
 
     `changes`, at most 1,000 of `n_change`, say one by one what was done, or would be; `n` is the number of images. 422
-    for kinds that a person has to decide, 409 while the newest revision is not checked.
+    for kinds that a person has to decide, 409 while the newest revision is not checked, 429 while other fixes are made.
     """
     fixes, rev, n = fix(request, dataset, body, who)
-    return JSONText({"rev": rev, "n": n, "n_change": len(fixes.changes), "changes": fixes.changes[:_MAX_SHOWN]})
+    return JSONText({"rev": rev, "n": n, "n_change": fixes.n_change, "changes": fixes.changes})
 
 
 def fix(request: Request, dataset: Dataset, body: WantedFixes, who: Identity) -> tuple[Fixes, int, int]:
-    """(what is changed, the newest revision, the number of images). Raises Problem 409 or 422."""
+    """(what is changed, the newest revision, the number of images). Raises Problem 409, 422 or 429."""
     require_ready(dataset)
-    data = studio_of(request).data
-    fixes = planned_fixes(data.engine, data.store, dataset, list(dict.fromkeys(body.kinds)))
-    if body.dry:
-        return fixes, dataset.head_rev, len(fixes.after)
-    rev, n = apply_fixes(data.edits, dataset, fixes, who.user)
+    studio = studio_of(request)
+    data = studio.data
+    if not data.fixing.acquire(blocking=False):
+        raise Problem(429, "other fixes are being made", hint="again in some seconds")
+    try:
+        fixes = planned_fixes(data.engine, data.store, dataset, list(dict.fromkeys(body.kinds)), studio.place.tasks)
+        if body.dry:
+            return fixes, dataset.head_rev, len(fixes.after)
+        rev, n = apply_fixes(data.edits, dataset, fixes, who.user)
+    finally:
+        data.fixing.release()
     audit(request, who, "dataset.fix", dataset.id, {"rev": rev, "n": n, "kinds": body.kinds})
     return fixes, rev, n

@@ -147,10 +147,17 @@ class Items:
         with reading(self._engine) as connection:
             return [(item_of(row), row.kind, row.at) for row in connection.execute(query)]
 
-    def lines(self, connection: Connection, dataset: str, rev: int) -> Iterator[str]:
-        """As `item_line` has them, all images of a revision in order; nothing is parsed, a few are in memory."""
+    def lines(
+        self, connection: Connection, dataset: str, rev: int, among: Select[tuple[int | None]] | None = None
+    ) -> Iterator[str]:
+        """As `item_line` has them, all images of a revision in order; nothing is parsed, a few are in memory.
+
+        among: a query of ordinals, other images than which are left out
+        """
         columns = [ITEM.c[name] for name in _OF_LINE]
         query = select(*columns).where(valid_at(dataset, rev)).order_by(ITEM.c.ordinal)
+        if among is not None:
+            query = query.where(ITEM.c.ordinal.in_(among))
         for row in connection.execute(query.execution_options(yield_per=500)):
             yield item_line(*row)
 

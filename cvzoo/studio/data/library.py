@@ -1,5 +1,7 @@
 """All that has to do with data sets, connected."""
 
+import threading
+
 from sqlalchemy import Engine
 
 from cvzoo.studio.clock import Clock
@@ -29,6 +31,7 @@ class DataLibrary:
         self.suggestions = Suggestions(engine, clock)
         self.versions = Versions(engine, clock)
         self.tasks = Tasks(engine, place, clock)
+        self.fixing = threading.Lock()  # one fix at a time, which has a process and may be of all images
 
     def clean(self) -> None:
         """Removes what a server that was killed left, and expired uploads."""

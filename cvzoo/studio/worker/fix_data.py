@@ -1,6 +1,6 @@
 """What the doctor's fixes make of images, in a process of its own, as the server does not compute with arrays.
 
-`python -m cvzoo.studio.worker.fix_data` reads a question from standard input, and writes the answer, of `fixed`.
+`python -m cvzoo.studio.worker.fix_data` reads a question from standard input, and does what `fixed` says.
 """
 
 import dataclasses
@@ -8,62 +8,91 @@ import json
 import pathlib
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from cvzoo.datasets.doctor.coordinate_faults import EXPLAINING
 from cvzoo.datasets.doctor.examine_dataset import Checkup
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
-from cvzoo.datasets.doctor.fix import Change, fix
-from cvzoo.datasets.doctor.image_facts import ImageFacts
-from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
+from cvzoo.datasets.doctor.fix import Change, Fixed, fix
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
+from cvzoo.studio.data.fixes import FIXED, FOUND, LEAK, ROWS
 from cvzoo.studio.data.labels import image_from_json, in_coco, object_to_json
 from cvzoo.studio.photos.store import ImageStore
-from cvzoo.studio.worker.check_data import annotated_set, known_facts
+from cvzoo.studio.worker.check_data import known_facts
 from cvzoo.studio.worker.parent import end_with_parent
 
 _FAULTS = {each.slug: each for each in Fault}
 
 
-def fixed(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """{"images": [{"ordinal", "labels" (None: it is deleted)}], "changes": [{"kind", "ordinal", "object", "done"}]}.
+def fixed(asked: Mapping[str, Any]) -> None:
+    """Writes what changes into a file of the folder, as of `fixed_lines`, image by image.
 
-    asked: "images", the store's folder, "classes" and "extra" as of `annotated_set`, "rows", as of `item_line`, and
-        "findings": [{"kind", "message", "ordinal", "object"}]; ordinal None: of all images
+    asked: "images", the store's folder, and "folder", which has the rows, as of `item_line`, and the findings, "kind",
+        "message", "ordinal" and "object" of each; ordinal None: of all images
     """
+    folder, store = pathlib.Path(asked["folder"]), ImageStore(pathlib.Path(asked["images"]))
     findings: dict[int | None, list[dict[str, Any]]] = defaultdict(list)
-    for each in asked["findings"]:
-        findings[each["ordinal"]].append(each)
-    store = ImageStore(pathlib.Path(asked["images"]))
-    images: list[AnnotatedImage] = []
-    facts: list[ImageFacts | None] = []
-    found = [Finding(_FAULTS[each["kind"]], each["message"]) for each in findings[None]]
-    for row in asked["rows"]:
-        image = image_from_json(row, store.image(row["sha256"]))
-        mine = [_finding(each, row) for each in findings[row["ordinal"]]]
-        if any(each.kind in EXPLAINING for each in mine):
-            image = in_coco(image)
-        else:
-            image = _with_faulty_objects(image, None if findings[None] else {each.annotation for each in mine})
-        images.append(image)
-        facts.append(known_facts(store, row["sha256"]))
-        found += mine
-    annotated = annotated_set(asked, images, "coco")
-    spec = DataSpec("coco", pathlib.Path(asked["images"]))
+    with open(folder / FOUND, encoding="utf-8") as lines:
+        for line in lines:
+            each = json.loads(line)
+            findings[each["ordinal"]].append(each)
+    with open(folder / ROWS, encoding="utf-8") as rows, open(folder / FIXED, "w", encoding="utf-8") as out:
+        for tree in fixed_lines(map(json.loads, rows), findings, store):
+            out.write(f"{json.dumps(tree)}\n")
+
+
+def fixed_lines(
+    rows: Iterator[dict[str, Any]], findings: Mapping[int | None, Sequence[Mapping[str, Any]]], store: ImageStore
+) -> Iterator[dict[str, Any]]:
+    """{"ordinal", "changes": [{"kind", "ordinal", "name", "object", "done"}]} of images of which there are changes.
+
+    With "labels" (None: it is deleted) and "split", if these change. ordinal None: changes of all images, before them
+    findings: by ordinal, as of `fixed`
+    """
+    whole = [Finding(_FAULTS[each["kind"]], each["message"]) for each in findings.get(None, ())]
+    told: set[Change] = set()  # changes of all images, which each one tells
+    for row in rows:
+        mine = findings.get(row["ordinal"], ())
+        found = [_finding(each, row) for each in mine if each["kind"] != LEAK.slug]
+        labels, changes = row["labels"], []
+        if whole or found:
+            image = image_from_json(row, store.image(row["sha256"]))
+            if any(each.kind in EXPLAINING for each in found):
+                image = in_coco(image)
+            else:
+                image = _with_faulty_objects(image, None if whole else {each.annotation for each in found})
+            result = _fixed(image, row["sha256"], [*whole, *found], store)
+            labels = _labels(row, image, _after(result))
+            of_all = [each for each in result.changes if each.image is None and each not in told]
+            if of_all:
+                told.update(of_all)
+                yield {"ordinal": None, "changes": [_change(each, row) for each in of_all]}
+            changes = [_change(each, row) for each in result.changes if each.image is not None]
+        is_leaking = labels is not None and any(each["kind"] == LEAK.slug for each in mine)
+        if is_leaking:  # the image has one split, which it loses
+            changes.append(_change(Change(LEAK.slug, row["name"], None, "removed from the training set"), row))
+        tree = {"ordinal": row["ordinal"], "changes": changes}
+        after = {"labels": labels, "split": "" if is_leaking else row["split"]}
+        if any(row[key] != value for key, value in after.items()):
+            yield tree | after
+        elif changes:
+            yield tree
+
+
+def _fixed(image: AnnotatedImage, sha256: str, findings: Sequence[Finding], store: ImageStore) -> Fixed:
+    annotated = AnnotatedSet(kind="coco", root=store.root, images=(image,), names=None)
+    facts = known_facts(store, sha256)
     # what was waived, or not chosen, is not among the findings, and stays
-    result = fix(Checkup(spec, annotated, tuple(facts), tuple(found)), only_found=True)
-    clipped = {(each.image, each.annotation) for each in result.changes if each.kind == Fault.BOX_OUTSIDE.slug}
-    after = {image.name: _with_clipped_polygons(image, clipped) for image in result.annotated.images}
-    rows = {row["name"]: row for row in asked["rows"]}
-    return {
-        "images": [
-            {"ordinal": rows[each.name]["ordinal"], "labels": _labels(rows[each.name], each, after.get(each.name))}
-            for each in images
-        ],
-        "changes": [_change(each, rows) for each in result.changes],
-    }
+    return fix(Checkup(DataSpec("coco", store.root), annotated, (facts,), tuple(findings)), only_found=True)
+
+
+def _after(result: Fixed) -> AnnotatedImage | None:
+    """The image after it, None if it is deleted."""
+    clipped = {each.annotation for each in result.changes if each.kind == Fault.BOX_OUTSIDE.slug}
+    return next((_with_clipped_polygons(image, clipped) for image in result.annotated.images), None)
 
 
 def _finding(each: Mapping[str, Any], row: Mapping[str, Any]) -> Finding:
@@ -81,14 +110,14 @@ def _with_faulty_objects(image: AnnotatedImage, wanted: Collection[int | None] |
     return dataclasses.replace(image, objects=tuple(dataclasses.replace(each, written=()) for each in objects))
 
 
-def _with_clipped_polygons(image: AnnotatedImage, clipped: Collection[tuple[str | None, int | None]]) -> AnnotatedImage:
+def _with_clipped_polygons(image: AnnotatedImage, clipped: Collection[int | None]) -> AnnotatedImage:
     """The image, in which polygons end where their boxes were clipped: with it, as in the editor."""
     if image.size is None:
         return image
     limits = (float(image.size[1]), float(image.size[0]))
     objects = []
     for each in image.objects:
-        if (image.name, each.index) in clipped:
+        if each.index in clipped:
             polygons = (
                 tuple(min(max(value, 0.0), limits[i % 2]) for i, value in enumerate(polygon))
                 for polygon in each.polygons
@@ -99,30 +128,31 @@ def _with_clipped_polygons(image: AnnotatedImage, clipped: Collection[tuple[str 
 
 
 def _labels(row: Mapping[str, Any], before: AnnotatedImage, after: AnnotatedImage | None) -> list[Any] | None:
-    """The objects of the row, of which those that were looked at are as they are after it."""
+    """The objects of the row, of which those that changed are as they are after it."""
     if after is None:
         return None
-    looked_at = {each.index for each in before.objects}
-    new = {each.index: object_to_json(each) for each in after.objects}
+    old, new = ({each.index: each for each in image.objects} for image in (before, after))
     labels = []
     for index, label in enumerate(row["labels"]):
-        if index not in looked_at:
+        if index not in old or new.get(index) == old[index]:
             labels.append(label)
-        elif (tree := new.get(index)) is not None:
+        elif index in new and (tree := object_to_json(new[index])) is not None:
             labels.append(tree | {"id": label["id"]})
     return labels
 
 
-def _change(each: Change, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    row = None if each.image is None else rows[each.image]
-    label = None if row is None or each.annotation is None else row["labels"][each.annotation]["id"]
-    return {"kind": each.kind, "ordinal": None if row is None else row["ordinal"], "object": label, "done": each.done}
+def _change(each: Change, row: Mapping[str, Any]) -> dict[str, Any]:
+    is_of_all = each.image is None
+    where = {"ordinal": None if is_of_all else row["ordinal"], "name": "" if is_of_all else row["name"]}
+    label = None if each.annotation is None else row["labels"][each.annotation]["id"]
+    return {"kind": each.kind, **where, "object": label, "done": each.done}
 
 
 def main() -> None:
-    """Answers the question on standard input."""
+    """Does what the question on standard input says; the answer is null."""
     end_with_parent()
-    json.dump(fixed(json.load(sys.stdin)), sys.stdout)
+    fixed(json.load(sys.stdin))
+    print("null")
 
 
 if __name__ == "__main__":

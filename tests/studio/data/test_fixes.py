@@ -1,6 +1,12 @@
 """Findings that are fixed automatically: what would change is shown one by one, or is one revision."""
 
+import json
+import pathlib
+
 import pytest
+
+from cvzoo.studio.data import fixes
+from cvzoo.studio.worker.fix_data import fixed
 
 
 @pytest.fixture
@@ -109,6 +115,28 @@ def test_kinds_that_a_person_has_to_decide_are_refused(browser, path, wrong):
     assert browser.post(f"{path}:fix", json={"kinds": wrong}).status_code == 422
 
 
+def test_one_fix_is_made_at_a_time(browser, studio, faulty):
+    with studio.data.fixing:
+        refused = browser.post(f"{faulty}:fix", json={"kinds": ["box-outside"], "dry": True})
+    assert (refused.status_code, refused.json()["try"]) == (429, "again in some seconds")
+    assert browser.post(f"{faulty}:fix", json={"kinds": ["box-outside"], "dry": True}).json()["n"] == 2
+    assert not any(path.name.startswith("fix-") for path in studio.place.tasks.iterdir())
+
+
+def test_only_images_with_findings_are_read_and_only_some_changes_are_kept(browser, faulty, monkeypatch):
+    seen = []
+
+    def ask(asked):
+        folder = pathlib.Path(asked["folder"])
+        seen.extend(json.loads(line)["ordinal"] for line in (folder / fixes.ROWS).read_text().splitlines())
+        fixed(asked)
+
+    monkeypatch.setattr(fixes, "_ask", ask)
+    monkeypatch.setattr(fixes, "MAX_CHANGES", 1)
+    answer = browser.post(f"{faulty}:fix", json={"kinds": ["box-outside"]}).json()
+    assert (seen, answer["n_change"], len(answer["changes"])) == ([1, 2], 2, 1)
+
+
 def test_a_kind_without_findings_changes_nothing(browser, path):
     assert browser.post(f"{path}:fix", json={"kinds": ["box-empty"]}).json() == {
         **{"rev": 1, "n": 0, "n_change": 0, "changes": []}
@@ -128,8 +156,8 @@ def test_images_that_cannot_be_decoded_are_deleted_and_leaks_leave_the_training_
     assert {"photo-unreadable", "photo-duplicate-split"} <= set(found)
     answer = browser.post(f"{path}:fix", json={"kinds": ["photo-unreadable", "photo-duplicate-split"]}).json()
     assert [(each["ordinal"], each["kind"]) for each in answer["changes"]] == [
-        (3, "photo-unreadable"),
         (0, "photo-duplicate-split"),
+        (3, "photo-unreadable"),
     ]
     assert browser.get(f"{path}/images/3").status_code == 410
     assert browser.get(f"{path}/images/0").json()["split"] == ""
