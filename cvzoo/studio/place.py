@@ -75,12 +75,15 @@ class Place:
         """The folder of a version of a data set. Raises UnsafeFileError for anything else than its identifier."""
         return _child(self.versions, version, "ve")
 
-    def archive(self, version: str, layout: str) -> pathlib.Path:
-        """The archive of a version in a layout, which is made again when it is gone. Raises UnsafeFileError, too."""
+    def archive(self, version: str, layout: str, *, lossy: bool = False) -> pathlib.Path:
+        """The archive of a version in a layout, which is made again when it is gone. Raises UnsafeFileError, too.
+
+        lossy: without the annotations that the layout cannot hold
+        """
         name = self.version(version).name
         if not layout.isalpha():
             raise UnsafeFileError(f"{layout[:40]!r} is not a layout")
-        return self.archives / f"{name}.{layout}.zip"
+        return self.archives / f"{name}.{layout}{'.lossy' if lossy else ''}.zip"
 
     def model(self, model: str) -> pathlib.Path:
         """The folder of an uploaded model. Raises UnsafeFileError for anything else than its identifier."""

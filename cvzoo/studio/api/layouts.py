@@ -35,7 +35,8 @@ def make_layout(request: Request, version: FoundVersion, body: WantedLayout, who
     409 before the version is made, for a layout of another task, or while an archive of the version is made.
     """
     task = new_archive(request, version, body, who)
-    return {"task": task, "path": f"/api/v1/versions/{version.id}/layouts/{body.layout}"}
+    path = f"/api/v1/versions/{version.id}/layouts/{body.layout}"
+    return {"task": task, "path": path + "?lossy=true" * body.lossy}
 
 
 @router.get("/versions/{version}/layouts")
@@ -45,12 +46,15 @@ def list_layouts(request: Request, version: FoundVersion) -> dict[str, Any]:
 
 
 @router.get("/versions/{version}/layouts/{layout}")
-def get_layout(request: Request, version: FoundVersion, layout: Layout) -> FileResponse:
-    """The archive, a zip file, or a Range of it; 410 if it was not made, or removed since."""
-    path = studio_of(request).place.archive(version.id, layout)
+def get_layout(request: Request, version: FoundVersion, layout: Layout, lossy: bool = False) -> FileResponse:
+    """The archive, a zip file, or a Range of it; 410 if it was not made, or removed since.
+
+    lossy: the one without the annotations that the layout cannot hold
+    """
+    path = studio_of(request).place.archive(version.id, layout, lossy=lossy)
     if not path.is_file():
         raise Problem(410, "there is no such archive any more", hint=f"POST /api/v1/versions/{version.id}:layout")
-    name = archive_name(_dataset_of(request, version), version, layout)
+    name = archive_name(_dataset_of(request, version), version, layout, lossy=lossy)
     return FileResponse(path, media_type="application/zip", filename=f"{name}.zip")
 
 

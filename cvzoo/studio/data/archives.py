@@ -1,6 +1,7 @@
 """Archives of versions in a layout, which can be made again."""
 
 import dataclasses
+import itertools
 import re
 
 from cvzoo.studio.data.datasets import Dataset
@@ -15,9 +16,14 @@ KEPT_MS = 7 * 24 * 3600 * 1000
 
 @dataclasses.dataclass(frozen=True)
 class Archive:
-    """An archive that is there. n_byte: its size; made_at: milliseconds since 1970"""
+    """An archive that is there.
+
+    lossy: annotations that the layout cannot hold are left out
+    n_byte: its size; made_at: milliseconds since 1970
+    """
 
     layout: str
+    lossy: bool
     n_byte: int
     made_at: int
 
@@ -25,11 +31,11 @@ class Archive:
 def archives_of(place: Place, dataset: Dataset, version: Version) -> list[Archive]:
     """The archives of a version."""
     found = []
-    for layout in LAYOUTS.get(dataset.task, ()):
-        path = place.archive(version.id, layout)
+    for layout, lossy in itertools.product(LAYOUTS.get(dataset.task, ()), (False, True)):
+        path = place.archive(version.id, layout, lossy=lossy)
         if path.is_file():
             status = path.stat()
-            found.append(Archive(layout, status.st_size, status.st_mtime_ns // 1_000_000))
+            found.append(Archive(layout, lossy, status.st_size, status.st_mtime_ns // 1_000_000))
     return found
 
 
@@ -49,13 +55,13 @@ def ask_for_archive(tasks: Tasks, place: Place, dataset: Dataset, version: Versi
         "folder": str(place.version(version.id)),
         "layout": layout,
         "lossy": lossy,
-        "name": archive_name(dataset, version, layout),
-        "out": str(place.archive(version.id, layout)),
+        "name": archive_name(dataset, version, layout, lossy=lossy),
+        "out": str(place.archive(version.id, layout, lossy=lossy)),
     }
     return tasks.ask("layout", dataset.id, version.rev, asked, version.id)
 
 
-def archive_name(dataset: Dataset, version: Version, layout: str) -> str:
+def archive_name(dataset: Dataset, version: Version, layout: str, *, lossy: bool) -> str:
     """The name of the archive's file without its ending, and of the folder in it."""
     words = re.sub(r"[^A-Za-z0-9.-]+", "_", f"{dataset.name}-{version.name}")[:80].strip("._-")
-    return f"{words or version.id}-{layout}"
+    return f"{words or version.id}-{layout}{'-lossy' if lossy else ''}"

@@ -68,8 +68,17 @@ def test_annotations_that_the_layout_cannot_hold_are_named_or_left_out_if_asked_
     assert browser.get(f"{version}/layouts/yolo").status_code == 410
     assert "No archive was made" in browser.get(f"/versions/{body['id']}").text
     found = made(browser, studio, work, version, layout="yolo", lossy=True)
-    assert (found["error"], len(found["items"])) == ("", 1)
-    assert made(browser, studio, work, version, layout="coco")["error"] == ""
+    assert (found["error"], [each["lossy"] for each in found["items"]]) == ("", [True])
+    assert browser.get(f"{version}/layouts/yolo").status_code == 410  # the whole one is not what it replaces
+    lossy = browser.get(f"{version}/layouts/yolo?lossy=true")
+    assert "shapes-v-yolo-lossy.zip" in lossy.headers["content-disposition"]
+    assert zipfile.ZipFile(io.BytesIO(lossy.content)).namelist()[0].startswith("shapes-v-yolo-lossy/")
+    assert "YOLO, without what it cannot hold" in browser.get(f"/versions/{body['id']}").text
+    found = made(browser, studio, work, version, layout="coco")
+    assert (found["error"], [(each["layout"], each["lossy"]) for each in found["items"]]) == (
+        "",
+        [("coco", False), ("yolo", True)],
+    )
 
 
 def test_a_layout_of_another_task_is_refused_and_one_archive_is_made_at_a_time(browser, studio, work, version):
