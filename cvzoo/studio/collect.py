@@ -164,7 +164,10 @@ class _Sweep:
         known = {path.name for path in self._place.versions.glob("ve_*") if path.is_dir()}
         files = [path for path in self._place.archives.glob("ve_*.zip") if self._is_old(path)]
         unused = [each for each in files if each.name[:19] not in known or self._is_old(each, ARCHIVE_MS)]
-        n_byte = [self._unlink(path) for path in unused]
+        with self._alone() as connection:
+            # one may be made again under the same name, now or since it was looked at
+            is_idle = not _open_tasks(connection, "layout")
+            n_byte = [self._unlink(path) for path in unused if is_idle and self._is_old(path)]
         return Removed("archives of versions", len(n_byte), sum(n_byte))
 
     def images(self) -> list[Removed]:

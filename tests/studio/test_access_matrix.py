@@ -62,13 +62,13 @@ TABLE = {
     DELETE /api/v1/tokens/{token}
     POST /account/password /account/tokens /account/tokens/{token} /api/v1/predict /api/v1/predict/activations
     POST /api/v1/tokens /sign-out
-    POST /api/v1/versions/{version}:layout /versions/{version}/layout
     PUT /api/v1/me/password
     """,
     ("annotator", "changes"): """
     POST /api/v1/datasets/{dataset}:import-again /data/{dataset}/import-again
     POST /api/v1/datasets/{dataset}:add /data/{dataset}/add
     POST /api/v1/datasets/{dataset}:fix /data/{dataset}/fix
+    POST /api/v1/versions/{version}:layout /versions/{version}/layout
     DELETE /api/v1/datasets/{dataset} /api/v1/uploads/{upload}
     PATCH /api/v1/datasets/{dataset} /api/v1/datasets/{dataset}/findings /api/v1/datasets/{dataset}/images
     PATCH /api/v1/uploads/{upload}

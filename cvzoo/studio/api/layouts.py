@@ -8,7 +8,7 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel
 
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.who import Writer
+from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_dataset import FoundVersion
 from cvzoo.studio.data.archives import LAYOUTS, archive_name, archives_of, ask_for_archive
@@ -29,10 +29,11 @@ class WantedLayout(BaseModel):
 
 
 @router.post("/versions/{version}:layout", status_code=202)
-def make_layout(request: Request, version: FoundVersion, body: WantedLayout, who: Writer) -> dict[str, Any]:
+def make_layout(request: Request, version: FoundVersion, body: WantedLayout, who: Annotator) -> dict[str, Any]:
     """Makes an archive of a version, which is downloaded from `path` when `task` is done, for at least a week.
 
-    409 before the version is made, for a layout of another task, or while an archive of the version is made.
+    409 before the version is made, for a layout of another task, or while an archive of the version is made; 507
+    if the disk has no room for it.
     """
     task = new_archive(request, version, body, who)
     path = f"/api/v1/versions/{version.id}/layouts/{body.layout}"
@@ -59,7 +60,7 @@ def get_layout(request: Request, version: FoundVersion, layout: Layout, lossy: b
 
 
 def new_archive(request: Request, version: Version, body: WantedLayout, who: Identity) -> str:
-    """The identifier of the task that makes an archive. Raises Problem 409."""
+    """The identifier of the task that makes an archive. Raises Problem 409 or 507."""
     studio = studio_of(request)
     if version.state != "ready" or not studio.place.version(version.id).is_dir():
         raise Problem(409, "the version has no files", expected="ready", got=version.state)

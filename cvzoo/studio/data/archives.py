@@ -6,9 +6,11 @@ import re
 
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.tasks import Tasks
+from cvzoo.studio.data.version_files import files_below
 from cvzoo.studio.data.versions import Version
 from cvzoo.studio.place import Place
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.uploads.limits import room
 
 LAYOUTS = {"boxes": ("coco", "voc", "yolo"), "classes": ("folder",)}
 KEPT_MS = 7 * 24 * 3600 * 1000
@@ -43,13 +45,14 @@ def ask_for_archive(tasks: Tasks, place: Place, dataset: Dataset, version: Versi
     """The identifier of the task that makes an archive.
 
     lossy: annotations that the layout cannot hold are left out
-    Raises Problem 409 for a layout of another task, or while one is made.
+    Raises Problem 409 for a layout of another task, or while one is made, 507 if the disk has no room for it.
     """
     possible = LAYOUTS.get(dataset.task, ())
     if layout not in possible:
         words = "a class per image" if dataset.task == "classes" else "boxes"
         expected = ", ".join(possible)
         raise Problem(409, f"the layout {layout} cannot hold the annotations, which are {words}", expected=expected)
+    _expect_room(place, version, layout)
     asked = {
         "data": version.data,
         "folder": str(place.version(version.id)),
@@ -59,6 +62,16 @@ def ask_for_archive(tasks: Tasks, place: Place, dataset: Dataset, version: Versi
         "out": str(place.archive(version.id, layout, lossy=lossy)),
     }
     return tasks.ask("layout", dataset.id, version.rev, asked, version.id)
+
+
+def _expect_room(place: Place, version: Version, layout: str) -> None:
+    """Raises Problem 507 if the disk has no room for the archive, and for the files of another layout before it."""
+    n_byte = sum(path.stat().st_size for path in files_below(place.version(version.id)))
+    needed = n_byte if version.data.partition(":")[0] == layout else 2 * n_byte
+    free = room(place.archives)
+    if needed > free:
+        words = "the disk has not enough room for the archive"
+        raise Problem(507, words, expected=f"{needed}", got=f"{free}", hint="again when there is room")
 
 
 def archive_name(dataset: Dataset, version: Version, layout: str, *, lossy: bool) -> str:

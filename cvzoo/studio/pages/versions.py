@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from cvzoo.studio.access.who import Writer
+from cvzoo.studio.access.who import Annotator
 from cvzoo.studio.api.found_dataset import FoundVersion
 from cvzoo.studio.api.layouts import Layout, WantedLayout, layouts_of, new_archive
 from cvzoo.studio.api.versions import other_version
@@ -30,7 +30,7 @@ def version_page(request: Request, version: FoundVersion) -> Response:
 def layout_by_form(
     request: Request,
     version: FoundVersion,
-    who: Writer,
+    who: Annotator,
     layout: Annotated[Layout, Form()],
     lossy: Annotated[str, Form(max_length=5)] = "",
 ) -> Response:

@@ -9,7 +9,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     """Tasks, imaging and splits without processes."""
-    from cvzoo.studio.data import fixes, split, tasks
+    from cvzoo.studio.data import archives, fixes, split, tasks
     from cvzoo.studio.photos.imaging import Imaging
     from cvzoo.studio.photos.imaging_worker import answer
     from cvzoo.studio.uploads import upload
@@ -28,7 +28,8 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr(Imaging, "_ask", lambda self, question: answer(question))
     monkeypatch.setattr(split, "_ask", parts)
     monkeypatch.setattr(fixes, "_ask", fixed)
-    monkeypatch.setattr(upload, "room", lambda folder: 1 << 30)  # whatever the disk of this machine has
+    for each in (upload, archives):
+        monkeypatch.setattr(each, "room", lambda folder: 1 << 30)  # whatever the disk of this machine has
 
 
 def work(studio):

@@ -8,6 +8,8 @@ import pytest
 
 from cvzoo.datasets.bbox_splits import bbox_splits
 from cvzoo.studio.collect import collect
+from cvzoo.studio.data import archives
+from cvzoo.studio.data.version_files import files_below
 
 
 @pytest.fixture
@@ -128,3 +130,21 @@ def test_archives_are_removed_after_a_week_and_with_their_version(browser, studi
     assert ("archives of versions", 1) in [(each.what, each.n) for each in found.items]
     assert not path.exists()
     assert json.loads(browser.get(f"{version}/layouts/coco").text)["status"] == 410
+
+
+def test_an_archive_for_which_the_disk_has_no_room_is_refused(browser, studio, version, monkeypatch):
+    folder = studio.place.version(version.rpartition("/")[2])
+    n_byte = sum(path.stat().st_size for path in files_below(folder))
+    monkeypatch.setattr(archives, "room", lambda folder: 2 * n_byte - 1)
+    refused = browser.post(f"{version}:layout", json={"layout": "voc"})  # which is written before it is packed
+    assert (refused.status_code, refused.json()["expected"]) == (507, str(2 * n_byte))
+    assert browser.post(f"{version}:layout", json={"layout": "coco"}).status_code == 202
+
+
+def test_an_archive_that_is_made_again_meanwhile_is_not_removed(browser, studio, work, clock, version):
+    made(browser, studio, work, version, layout="coco")
+    path = studio.place.archive(version.rpartition("/")[2], "coco")
+    clock.now = path.stat().st_mtime_ns // 1_000_000 + 8 * 24 * 3600 * 1000
+    browser.post(f"{version}:layout", json={"layout": "coco"})
+    collect(studio.place, studio.engine, clock, studio.trash)
+    assert path.exists()
