@@ -6,7 +6,6 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from cvzoo.studio.access.who import Reader
-from cvzoo.studio.data.versions import summary
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.compare import differences
 from cvzoo.studio.jobs.run_record import RunRecord
@@ -54,5 +53,5 @@ def version_differences(studio: Studio, runs: list[RunRecord]) -> list[dict[str,
         if first is None or version is None or version.dataset != first.dataset or version.id == first.id:
             continue
         names = {key: {"id": each.id, "name": each.name} for key, each in (("first", first), ("version", version))}
-        found.append({"job": run.id, **names, **summary(studio.data.versions.difference(first, version))})
+        found.append({"job": run.id, **names, **studio.data.versions.summary(first, version)})
     return found

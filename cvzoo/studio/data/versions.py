@@ -1,6 +1,7 @@
 """Versions of data sets: a revision with a name, materialized in a folder that trainings read."""
 
 import dataclasses
+import functools
 import json
 from collections import Counter
 from typing import Any
@@ -139,13 +140,11 @@ class Versions:
 
     def difference(self, first: Version, second: Version) -> list[ImageDifference]:
         """What differs from the first version to the second, by image."""
-        with reading(self._engine) as connection:
-            pairs = differences(connection, first.dataset, first.rev, second.rev)
-        return [
-            _difference(before, after)
-            for before, after in pairs
-            if before is None or after is None or before.content != after.content
-        ]
+        return _differences(self._engine, first.dataset, first.rev, second.rev)
+
+    def summary(self, first: Version, second: Version) -> dict[str, Any]:
+        """As `summary` has it, of what differs from the first version to the second."""
+        return _summary(self._engine, first.dataset, first.rev, second.rev)
 
     def _all(self, condition: Any) -> list[Version]:
         query = select(VERSION).where(condition, _is_there()).order_by(VERSION.c.created_at.desc(), VERSION.c.id)
@@ -190,6 +189,21 @@ def summary(found: list[ImageDifference]) -> dict[str, Any]:
         "n_split": n_split,
         "classes": {k: dict(v) for k, v in sorted(classes.items())},
     }
+
+
+def _differences(engine: Engine, dataset: str, first: int, second: int) -> list[ImageDifference]:
+    with reading(engine) as connection:
+        pairs = differences(connection, dataset, first, second)
+    return [
+        _difference(before, after)
+        for before, after in pairs
+        if before is None or after is None or before.content != after.content
+    ]
+
+
+@functools.lru_cache(maxsize=256)  # revisions do not change, and comparing 100,000 images takes seconds
+def _summary(engine: Engine, dataset: str, first: int, second: int) -> dict[str, Any]:
+    return summary(_differences(engine, dataset, first, second))
 
 
 def _difference(before: Item | None, after: Item | None) -> ImageDifference:

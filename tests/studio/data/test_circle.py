@@ -50,6 +50,10 @@ def test_the_same_content_gives_the_same_version(browser, studio, work, dataset)
     second = new_version(browser, studio, work, dataset, "less")
     assert second["id"] != first["id"]
     found = browser.get(f"/api/v1/versions/{second['id']}/diff?other={first['id']}").json()
+    versions = studio.data.versions
+    pair = versions.get(first["id"]), versions.get(second["id"])
+    assert versions.summary(*pair).items() <= found.items()
+    assert versions.summary(*pair) is versions.summary(*pair)  # of which it is computed once
     assert found["objects"] == {"added": 0, "deleted": 1, "moved": 0, "renamed": 0, "rewritten": 0}
     assert found["classes"] == {"dog": {"deleted": 1}}
     browser.post(f"/api/v1/datasets/{dataset}:revert", json={"rev": 1})
