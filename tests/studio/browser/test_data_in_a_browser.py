@@ -29,6 +29,30 @@ def uploaded(page, server, tmp_path):
     return page.url.partition("#")[0]
 
 
+def test_a_page_is_not_loaded_again_when_an_addition_ends(page, pages, uploaded):
+    seen = []
+
+    def as_while_adding(route):  # what the first answer has, and that of the refresh has not
+        seen.append(route.request.url)
+        response = route.fetch()
+        parts = response.text().partition('<div id="live" ')
+        text = f'{parts[0]}{parts[1]}data-refresh="1">{parts[2].partition(">")[2]}'
+        added = text.replace('data-refresh="1">', 'data-refresh="1"><span id="adding" hidden></span>')
+        route.fulfill(response=response, body=added if len(seen) == 1 else text)
+
+    page.route(uploaded, as_while_adding)
+    page.goto(uploaded)
+    page.evaluate("document.getElementById('notes').closest('details').open = true")
+    page.fill("#notes", "typed, and not saved yet")
+    page.locator("#added", has_text="Adding images has ended").wait_for()
+    assert page.input_value("#notes") == "typed, and not saved yet"
+    page.unroute(uploaded)
+    page.click("#added a")
+    page.wait_for_load_state()
+    assert page.input_value("#notes") == ""
+    assert pages.faults == []
+
+
 def edit(page, address):
     page.goto(address)
     page.wait_for_selector("#canvas[data-ready]")

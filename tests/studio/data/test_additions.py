@@ -212,6 +212,8 @@ def test_the_form_adds_a_folder_and_says_what_is_wrong(browser, studio, work, da
     assert f'data-dataset="{dataset}"' in page
     assert "the folder must be named" in browser.post(f"/data/{dataset}/add", data={"spec": " "}).text
     assert browser.post(f"/data/{dataset}/add", data={"spec": more}).status_code == 303
+    page = browser.get(f"/data/{dataset}").text  # which must not be loaded again under who sends or types more
+    assert ('id="adding"' in page, 'id="importing"' in page) == (True, False)
     refused = browser.post(f"/data/{dataset}/add", data={"spec": more})
     assert refused.status_code == 422
     assert "other images are being added" in refused.text

@@ -1,11 +1,21 @@
-// of pages of data sets: times in the reader's own time zone, and the rest of a page when an import has ended
+// of pages of data sets: times in the reader's own time zone, and the rest of a page when an import has ended; after
+// an addition only a link, as the user may be typing, or sending more images
 for (const each of document.querySelectorAll("time.when")) {
   each.textContent = new Date(Number(each.dataset.ms)).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 }
 
 const live = document.getElementById("live");
-if (document.getElementById("importing")) {
-  new MutationObserver(() => {
-    if (!document.getElementById("importing")) location.reload();
-  }).observe(live, { childList: true });
-}
+const added = document.getElementById("added");
+const whenGone = (id, act) => {
+  if (document.getElementById(id)) {
+    new MutationObserver((_, observer) => {
+      if (document.getElementById(id)) return;
+      observer.disconnect();
+      act();
+    }).observe(live, { childList: true });
+  }
+};
+whenGone("importing", () => location.reload());
+whenGone("adding", () => {
+  added.hidden = false;
+});
