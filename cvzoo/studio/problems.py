@@ -67,6 +67,13 @@ class Problem(HTTPException):
         self.more: dict[str, Any] = {key: value for key, value in more.items() if value is not None}
 
 
+def words_of(problem: Problem) -> str:
+    """What was wrong, with which values, and what to try, as one line of a page."""
+    fields = problem.more.get("fields", {})
+    parts = [str(problem.detail), *(f"{name}: {text}" for name, text in fields.items()), problem.more.get("try")]
+    return "; ".join(part for part in parts if part)
+
+
 def shown_name(name: str) -> str:
     """The name without spaces around it, at most 120 letters. Raises Problem 422 if it cannot be shown."""
     name = name.strip()[:120]

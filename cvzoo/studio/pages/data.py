@@ -37,7 +37,7 @@ from cvzoo.studio.jobs.recipe_helper import anchors_of_recipes
 from cvzoo.studio.models.found import ALIAS
 from cvzoo.studio.models.lineage import made_of
 from cvzoo.studio.pages.render import render
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, words_of
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
@@ -89,7 +89,7 @@ def import_by_form(
     try:
         dataset = new_dataset(request, given["name"], source, who)
     except Problem as problem:
-        return _import_form(request, given, {"name": str(problem.detail)})
+        return _import_form(request, given, {"name": words_of(problem)})
     return RedirectResponse(f"/data/{dataset.id}", status_code=303)
 
 
@@ -138,8 +138,7 @@ def add_by_form(request: Request, dataset: FoundDataset, who: Annotator, spec: _
     except ValidationError:
         return _page(request, dataset, {"add_error": "the folder must be named, such as voc:FOLDER"})
     except Problem as problem:
-        words = "; ".join(filter(None, (str(problem.detail), str(problem.more.get("hint") or ""))))
-        return _page(request, dataset, {"add_error": words, "add_spec": spec})
+        return _page(request, dataset, {"add_error": words_of(problem), "add_spec": spec})
     return RedirectResponse(f"/data/{dataset.id}", status_code=303)
 
 
@@ -178,7 +177,7 @@ def version_by_form(request: Request, dataset: FoundDataset, who: Annotator, nam
     try:
         version, _ = new_version(request, dataset, name.strip()[:120] or f"revision {dataset.head_rev}", who)
     except Problem as problem:
-        return _page(request, dataset, {"version_error": str(problem.detail)})
+        return _page(request, dataset, {"version_error": words_of(problem)})
     return RedirectResponse(f"/versions/{version.id}", status_code=303)
 
 
@@ -194,8 +193,9 @@ def propose_by_form(
     try:
         job, _, _ = propose(request, dataset, NewProposals(model=model.strip()[:200], score=score), who)
     except Problem as problem:
-        words = "; ".join(filter(None, (str(problem.detail), str(problem.more.get("hint") or ""))))
-        return _page(request, dataset, {"propose_error": words, "propose": {"model": model, "score": score}})
+        return _page(
+            request, dataset, {"propose_error": words_of(problem), "propose": {"model": model, "score": score}}
+        )
     return RedirectResponse(f"/jobs/{job.id}", status_code=303)
 
 
@@ -223,7 +223,7 @@ def about_by_form(
     except ValidationError:
         return _page(request, dataset, {"about_error": "the name has 1 to 120 letters, the licence at most 200"})
     except Problem as problem:
-        return _page(request, dataset, {"about_error": str(problem.detail)})
+        return _page(request, dataset, {"about_error": words_of(problem)})
     return RedirectResponse(f"/data/{dataset.id}", status_code=303)
 
 
@@ -261,7 +261,7 @@ def classes_by_form(
         rev = data.edits.set_classes(dataset.id, names, renamed, who.user, colors)
         audit(request, who, "dataset.classes", dataset.id, {"rev": rev})
     except Problem as problem:
-        return _page(request, dataset, {"class_error": str(problem.detail)})
+        return _page(request, dataset, {"class_error": words_of(problem)})
     return RedirectResponse(f"/data/{dataset.id}#classes", status_code=303)
 
 

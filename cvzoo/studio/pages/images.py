@@ -19,7 +19,7 @@ from cvzoo.studio.data.where import NONE, OPEN, Filter
 from cvzoo.studio.evaluations.results import read_results, row_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.pages.render import may, render
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, words_of
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
@@ -189,8 +189,7 @@ def fix_by_form(
     try:
         fixes, _, _ = fix(request, dataset, WantedFixes(kinds=[kind], dry=action == "preview"), who)
     except Problem as problem:
-        words = "; ".join(filter(None, (str(problem.detail), str(problem.more.get("hint") or ""))))
-        return _findings_page(request, dataset, kind, "", {"fix_error": words}, 422)
+        return _findings_page(request, dataset, kind, "", {"fix_error": words_of(problem)}, 422)
     if action == "preview":
         return _findings_page(request, dataset, kind, "", {"fixes": fixes, "shown": fixes.changes[:_N_CHANGE]})
     return RedirectResponse(f"/data/{dataset.id}/findings?{urlencode({'kind': kind})}", status_code=303)

@@ -12,7 +12,7 @@ from cvzoo.studio.api.versions import other_version
 from cvzoo.studio.data.versions import Version, summary
 from cvzoo.studio.models.lineage import made_of
 from cvzoo.studio.pages.render import render
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, words_of
 from cvzoo.studio.state import studio_of
 
 router = APIRouter(include_in_schema=False)
@@ -38,7 +38,7 @@ def layout_by_form(
     try:
         new_archive(request, version, WantedLayout(layout=layout, lossy=bool(lossy)), who)
     except Problem as problem:
-        return _page(request, version, str(problem.detail))
+        return _page(request, version, words_of(problem))
     return RedirectResponse(f"/versions/{version.id}", status_code=303)
 
 

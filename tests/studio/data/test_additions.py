@@ -216,7 +216,7 @@ def test_the_form_adds_a_folder_and_says_what_is_wrong(browser, studio, work, da
     assert ('id="adding"' in page, 'id="importing"' in page) == (True, False)
     refused = browser.post(f"/data/{dataset}/add", data={"spec": more})
     assert refused.status_code == 422
-    assert "other images are being added" in refused.text
+    assert "other images are being added to the data set; again when that has ended" in refused.text
     work(studio)
     assert browser.get(path).json()["n_image"] == 15
 

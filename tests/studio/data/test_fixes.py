@@ -186,4 +186,8 @@ def test_the_findings_page_shows_each_change_and_fixes_them(browser, faulty):
     assert browser.post(f"{page}/fix", data=form | {"action": "fix"}).status_code == 303
     assert browser.get(faulty).json()["head_rev"] == 5
     refused = browser.post(f"{page}/fix", data=form)
-    assert (refused.status_code, "is not checked yet" in refused.text) == (422, True)
+    assert (refused.status_code, "is not checked yet" in refused.text, "again in some seconds" in refused.text) == (
+        *(422, True, True),
+    )
+    unknown = browser.post(f"{page}/fix", data={"kind": "box-sliver"})  # of which there are no findings
+    assert "some values are invalid; kinds: box-sliver has no fix" in unknown.text
