@@ -55,7 +55,7 @@ def take_in_addition(
     asked: "source", "words" of it, and "user"
     Raises Problem 409 if the data set would have too many classes.
     """
-    _drop_hidden(engine, dataset)
+    drop_hidden(engine, dataset)
     part: list[Item] = []
     with open(rows, encoding="utf-8") as lines:
         for line in lines:
@@ -92,8 +92,8 @@ def uploads_of(asked: Mapping[str, Any]) -> list[str]:
     return [each["id"] for each in asked.get("source", {}).get("uploads", ())]
 
 
-def _drop_hidden(engine: Engine, dataset: str) -> None:
-    """Removes what a server that was killed had taken in."""
+def drop_hidden(engine: Engine, dataset: str) -> None:
+    """Removes the rows of an addition that was refused, or whose server was killed."""
     with writing(engine) as connection:
         for table in (ITEM, ITEM_CLASS):
             hidden = (table.c.dataset == dataset) & (table.c.first_rev == _HIDDEN)

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, func, insert, literal_column, select,
 
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
-from cvzoo.studio.data.additions import order_of_addition, take_in_addition, uploads_of
+from cvzoo.studio.data.additions import drop_hidden, order_of_addition, take_in_addition, uploads_of
 from cvzoo.studio.data.datasets import Dataset, Datasets, classes_at
 from cvzoo.studio.data.findings import Findings, take_in_findings
 from cvzoo.studio.data.items import Items
@@ -48,6 +48,7 @@ ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED, FINDINGS = (
 ASKED = "asked.json"  # what was asked for, which no row says
 _OF_REVISION = ("check", "version")  # kinds that look at all images of a revision
 _OPEN = ("queued", "running")
+_DELETED = "the data set was deleted"
 _BUSY = {
     "add": "other images are being added to the data set",
     "layout": "an archive of the version is being made",
@@ -125,12 +126,16 @@ class Tasks:
         return str(row["id"])
 
     def failure(self, kind: str, dataset: str, subject: str = "") -> str:
-        """Why the last task of this kind and subject failed; "" if it did not."""
+        """Why the last task of this kind and subject failed; "" if it did not, or ended as the data set was deleted, or
+        was an addition to an older revision.
+        """
         same = (TASK.c.dataset == dataset) & (TASK.c.kind == kind) & (TASK.c.subject == subject)
-        query = select(TASK.c.state, TASK.c.detail).where(same)
+        query = select(TASK.c.state, TASK.c.detail, TASK.c.rev, DATASET.c.head_rev).join(DATASET).where(same)
         with reading(self._engine) as connection:
-            row = connection.execute(query.order_by(literal_column("rowid").desc()).limit(1)).first()
-        return str(row.detail) if row is not None and row.state == "failed" else ""
+            row = connection.execute(query.order_by(literal_column("task.rowid").desc()).limit(1)).first()
+        if row is None or row.state != "failed" or row.detail == _DELETED:
+            return ""
+        return "" if kind == "add" and row.rev < row.head_rev else str(row.detail)
 
     def _row(self, kind: str, dataset: str, rev: int = 0, subject: str = "") -> dict[str, Any]:
         row = {"id": new_id("tk"), "kind": kind, "dataset": dataset, "rev": rev, "subject": subject, "detail": ""}
@@ -392,10 +397,14 @@ class Tasks:
         """may_pass: the data are not why, so that uploads are kept, from which the import may be repeated"""
         if task.kind == "import":
             Datasets(self._engine, self._clock).fail(task.dataset, detail)
+        if task.kind == "add":
+            drop_hidden(self._engine, task.dataset)
         with writing(self._engine) as connection:
             if task.kind == "version":
                 finish_version(connection, task.subject, "failed", detail, "")
-            values = {"state": "failed", "detail": detail[:2000]}
+            values: dict[str, Any] = {"state": "failed", "detail": detail[:2000]}
+            if task.kind == "add":  # the revision to which nothing was added
+                values["rev"] = select(DATASET.c.head_rev).where(DATASET.c.id == task.dataset).scalar_subquery()
             connection.execute(update(TASK).where(TASK.c.id == task.id).values(**values))
             if task.kind == "check":  # it would fail again, until the next edit
                 mine = DATASET.c.id == task.dataset
@@ -440,7 +449,7 @@ class Tasks:
         with self._lock:
             for task in self.open(dataset.id):
                 self._end_process(task)
-                self._fail(task, "the data set was deleted", may_pass=True)
+                self._fail(task, _DELETED, may_pass=True)
             Datasets(self._engine, self._clock).trash(dataset.id)
 
     def purge(self, dataset: Dataset) -> None:

@@ -8,8 +8,11 @@ import tarfile
 import numpy as np
 import pytest
 from PIL import Image
+from sqlalchemy import func, select
 
 from cvzoo.studio.data import additions
+from cvzoo.studio.database.engine import reading
+from cvzoo.studio.database.tables import ITEM, ITEM_CLASS
 from cvzoo.studio.verify import verify
 
 
@@ -152,6 +155,26 @@ def test_nothing_is_seen_of_an_addition_whose_server_is_killed_half_way(
     tree = browser.get(path).json()
     assert (tree["head_rev"], tree["n_image"], tree["n_object"]) == (3, 15, 30)
     assert verify(studio.place, clock).faults == ()
+
+
+def test_no_rows_of_a_refused_addition_stay_and_it_is_told_until_the_next_change(
+    browser, studio, work, path, more, monkeypatch
+):
+    monkeypatch.setattr(additions, "MAX_CLASSES", 2)
+    assert "would have 3 classes" in add(browser, studio, work, path, {"spec": more})["add_error"]
+    with reading(studio.engine) as connection:
+        n = [connection.execute(select(func.count()).select_from(each)).scalar_one() for each in (ITEM, ITEM_CLASS)]
+    assert n == [10, 20]
+    assert browser.patch(f"{path}/images", json={"ordinals": [0], "split": "val"}).json()["rev"] == 2
+    assert browser.get(path).json()["add_error"] == ""
+    assert "would have 3 classes" in add(browser, studio, work, path, {"spec": more})["add_error"]
+
+
+def test_an_addition_that_ended_with_its_data_set_is_not_told_after_a_restore(browser, studio, dataset, path, more):
+    assert browser.post(f"{path}:add", json={"spec": more}).status_code == 202
+    assert browser.delete(path).status_code == 204
+    assert browser.post(f"/api/v1/trash/{dataset}:restore").status_code == 204
+    assert browser.get(path).json()["add_error"] == ""
 
 
 def test_one_addition_runs_at_a_time_and_a_request_that_is_sent_twice_adds_once(browser, studio, work, path, more):
