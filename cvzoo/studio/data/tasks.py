@@ -108,21 +108,25 @@ class Tasks:
     def ask(self, kind: str, dataset: str, rev: int, asked: dict[str, Any], subject: str = "") -> str:
         """The identifier of a new task, of which a file says more than its row. asked: JSON
 
-        Raises Problem 409 while there is one of this kind for the same subject.
+        Raises Problem 404 if the data set was deleted, 409 while there is one of this kind for the same subject.
         """
         row = self._row(kind, dataset, rev, subject)
         folder = self._place.task(row["id"])
         folder.mkdir(mode=0o700)
         with atomic_write(folder / ASKED) as file:  # before the row: without it, the folder is removed
             file.write(json.dumps(asked).encode())
-        with writing(self._engine) as connection:
-            same = (TASK.c.dataset == dataset) & (TASK.c.kind == kind) & (TASK.c.subject == subject)
-            is_free = connection.execute(select(TASK.c.id).where(same, TASK.c.state.in_(_OPEN))).first() is None
-            if is_free:
+        try:
+            with writing(self._engine) as connection:
+                there = (DATASET.c.id == dataset) & DATASET.c.trashed_at.is_(None)
+                if connection.execute(select(DATASET.c.id).where(there)).first() is None:
+                    raise Problem(404, "there is no such data set")
+                same = (TASK.c.dataset == dataset) & (TASK.c.kind == kind) & (TASK.c.subject == subject)
+                if connection.execute(select(TASK.c.id).where(same, TASK.c.state.in_(_OPEN))).first() is not None:
+                    raise Problem(409, _BUSY[kind], hint="again when that has ended")
                 connection.execute(insert(TASK).values(**row))
-        if not is_free:
+        except Problem:
             shutil.rmtree(folder, ignore_errors=True)
-            raise Problem(409, _BUSY[kind], hint="again when that has ended")
+            raise
         return str(row["id"])
 
     def failure(self, kind: str, dataset: str, subject: str = "") -> str:
@@ -447,10 +451,9 @@ class Tasks:
         One that is being imported is restored as one whose import failed, and is repeated from what was uploaded.
         """
         with self._lock:
-            for task in self.open(dataset.id):
-                self._end_process(task)
-                self._fail(task, _DELETED, may_pass=True)
+            self._end_all(dataset.id)
             Datasets(self._engine, self._clock).trash(dataset.id)
+            self._end_all(dataset.id)  # what was asked for before it was in the trash
 
     def purge(self, dataset: Dataset) -> None:
         """Deletes a data set of the trash for good, with what was uploaded for it, unless it was restored meanwhile."""
@@ -458,6 +461,11 @@ class Tasks:
             if Datasets(self._engine, self._clock).purge(dataset.id):
                 shutil.rmtree(self._place.check(dataset.id), ignore_errors=True)
                 self.drop_uploads(dataset)
+
+    def _end_all(self, dataset: str) -> None:
+        for task in self.open(dataset):
+            self._end_process(task)
+            self._fail(task, _DELETED, may_pass=True)
 
     def _end_process(self, task: Task) -> None:
         known = self._starts.pop(task.id, None)

@@ -11,8 +11,10 @@ from PIL import Image
 from sqlalchemy import func, select
 
 from cvzoo.studio.data import additions
+from cvzoo.studio.data.datasets import Datasets
 from cvzoo.studio.database.engine import reading
 from cvzoo.studio.database.tables import ITEM, ITEM_CLASS
+from cvzoo.studio.problems import Problem
 from cvzoo.studio.verify import verify
 
 
@@ -175,6 +177,26 @@ def test_an_addition_that_ended_with_its_data_set_is_not_told_after_a_restore(br
     assert browser.delete(path).status_code == 204
     assert browser.post(f"/api/v1/trash/{dataset}:restore").status_code == 204
     assert browser.get(path).json()["add_error"] == ""
+
+
+def test_an_addition_that_is_asked_for_while_its_data_set_is_deleted_ends_or_is_refused(
+    studio, dataset, more, monkeypatch
+):
+    tasks, found = studio.data.tasks, studio.data.datasets.get(dataset)
+    asked = {"source": {"spec": more}, "words": more, "user": None}
+    trash = Datasets.trash
+
+    def ask_before(self, which):
+        tasks.ask("add", dataset, 1, asked)
+        trash(self, which)
+
+    monkeypatch.setattr(Datasets, "trash", ask_before)
+    tasks.trash(found)
+    assert tasks.open() == []
+    with pytest.raises(Problem) as error:
+        tasks.ask("add", dataset, 1, asked)
+    assert error.value.status_code == 404
+    assert list(studio.place.tasks.iterdir()) == []
 
 
 def test_one_addition_runs_at_a_time_and_a_request_that_is_sent_twice_adds_once(browser, studio, work, path, more):
