@@ -33,7 +33,7 @@ from cvzoo.studio.jobs.orphans import kill_orphans
 from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.jobs.spec import ProposeSpec, spec_from_json
 from cvzoo.studio.jobs.states import ENDED
-from cvzoo.studio.place import Place
+from cvzoo.studio.place import ASKED, Place
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.uploads.upload import drop_upload
 from cvzoo.studio.worker.supervise import kept_environment
@@ -45,7 +45,6 @@ _QUIET_MS = 3000  # without an edit, after which a data set is checked again
 ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED, FINDINGS = (
     *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl", "started", "findings.jsonl"),
 )
-ASKED = "asked.json"  # what was asked for, which no row says
 _OF_REVISION = ("check", "version")  # kinds that look at all images of a revision
 _OPEN = ("queued", "running")
 _DELETED = "the data set was deleted"

@@ -18,7 +18,7 @@ from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import DATASET, UPLOAD
 from cvzoo.studio.ids import is_id, new_id
 from cvzoo.studio.jobs.json_file import read_json_object
-from cvzoo.studio.place import Place
+from cvzoo.studio.place import ASKED, Place
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.uploads.limits import EXPIRES_MS, GRACE_MS, MAX_OPEN, MAX_UPLOAD, room
 
@@ -132,7 +132,7 @@ class Uploads:
             used = {
                 each["id"] for text in connection.scalars(importing) for each in json.loads(text).get("uploads", ())
             }
-            for path in self._place.tasks.glob("*/asked.json"):  # of images that are added
+            for path in self._place.tasks.glob(f"*/{ASKED}"):  # of images that are added
                 used |= {each["id"] for each in read_json_object(path).get("source", {}).get("uploads", ())}
             rows = connection.execute(select(UPLOAD.c.id, UPLOAD.c.touched_at)).all()
             limit = self._clock() - EXPIRES_MS
