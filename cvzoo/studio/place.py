@@ -9,6 +9,7 @@ from cvzoo.studio.ids import is_id
 _PRIVATE = 0o700
 AUDIT_FILE = "audit.jsonl"
 ASKED = "asked.json"  # in the folder of a task: what was asked for, which no row says
+NAMES = "names.json"  # in that of an addition: the names of images that are taken
 VERSION_FILES = ".files.jsonl"  # after the name of a version's folder: the list of its files
 
 

@@ -19,9 +19,9 @@ from cvzoo.studio.data.findings import add_findings
 from cvzoo.studio.data.items import Item
 from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION, TASK, UPLOAD
+from cvzoo.studio.place import NAMES
 from cvzoo.studio.problems import Problem
 
-NAMES = "names.json"
 _HIDDEN = 2**31 - 1  # the revision in which rows wait
 _AT_ONCE = 500
 

@@ -8,7 +8,7 @@ import dataclasses
 import json
 import pathlib
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
@@ -25,14 +25,12 @@ from cvzoo.studio.problems import Problem
 
 MAX_CHANGES = 1000  # that are shown
 _TIMEOUT_S = 300
-LEAK = Fault.PHOTO_DUPLICATE_SPLIT  # an image has one split, which it loses
 _KINDS = (
-    *(Fault.PHOTO_EMPTY, Fault.PHOTO_UNREADABLE, Fault.PHOTO_TRUNCATED, LEAK),
+    *(Fault.PHOTO_EMPTY, Fault.PHOTO_UNREADABLE, Fault.PHOTO_TRUNCATED, Fault.PHOTO_DUPLICATE_SPLIT),
     *(Fault.BOX_NEGATIVE, Fault.BOX_EMPTY, Fault.BOX_OUTSIDE, Fault.BOX_BEYOND, Fault.BOX_DUPLICATE),
     *(Fault.XY_SWAPPED, Fault.NORMALIZED, Fault.CORNERS_FOR_SIZES, Fault.ONE_BASED),
     *(Fault.MASK_MALFORMED, Fault.AREA_WRONG, Fault.POINTS_MALFORMED),
 )
-ROWS, FOUND, FIXED = "rows.jsonl", "findings.jsonl", "fixed.jsonl"  # the files
 FIXES = {each.slug: str(each.fix) for each in _KINDS}
 
 
@@ -64,18 +62,18 @@ def planned_fixes(
         words = f"{wrong[0]} has no fix" if wrong else "name one"
         raise Problem(422, "some values are invalid", fields={"kinds": words}, expected=", ".join(FIXES))
     with tempfile.TemporaryDirectory(prefix="fix-", dir=scratch) as name:
-        folder = pathlib.Path(name)
+        files = {key: pathlib.Path(name, f"{key}.jsonl") for key in ("rows", "findings", "fixed")}
         with reading(engine) as connection:
             columns = DATASET.c.head_rev, DATASET.c.checked_rev
             row = connection.execute(select(*columns).where(DATASET.c.id == dataset.id)).one()
             if row.checked_rev < row.head_rev:
                 words = f"revision {row.head_rev} is not checked yet, and what was found before may have changed"
                 raise Problem(409, words, hint="again in some seconds")
-            is_any = _write_question(connection, Items(engine), dataset.id, row.head_rev, kinds, folder)
+            is_any = _write_question(connection, Items(engine), dataset.id, row.head_rev, kinds, files)
         if not is_any:
             return Fixes(tuple(kinds), row.head_rev, {}, [], 0)
-        _ask({"images": str(store.root), "folder": name})
-        with open(folder / FIXED, encoding="utf-8") as lines:
+        _ask({"images": str(store.root)} | {key: str(path) for key, path in files.items()})
+        with open(files["fixed"], encoding="utf-8") as lines:
             return _read_fixes(tuple(kinds), row.head_rev, lines)
 
 
@@ -97,20 +95,25 @@ def apply_fixes(edits: Edits, dataset: Dataset, fixes: Fixes, user: str) -> tupl
 
 
 def _write_question(
-    connection: Connection, items: Items, dataset: str, rev: int, kinds: Sequence[str], folder: pathlib.Path
+    connection: Connection,
+    items: Items,
+    dataset: str,
+    rev: int,
+    kinds: Sequence[str],
+    files: Mapping[str, pathlib.Path],
 ) -> bool:
     """Whether there are findings, after they and the rows of their images were written."""
     open_ones = (FINDING.c.dataset == dataset) & (FINDING.c.state == "open") & (FINDING.c.origin == "check")
     mine = open_ones & FINDING.c.kind.in_(kinds)
     query = select(FINDING.c.kind, FINDING.c.message, FINDING.c.ordinal, FINDING.c.object).where(mine)
     is_any = is_of_all = False
-    with open(folder / FOUND, "w", encoding="utf-8") as file:
+    with open(files["findings"], "w", encoding="utf-8") as file:
         for row in connection.execute(query.execution_options(yield_per=500)):
             file.write(f"{json.dumps(dict(row._mapping))}\n")
             is_any, is_of_all = True, is_of_all or row.ordinal is None
     if is_any:
         among = None if is_of_all else select(FINDING.c.ordinal).where(mine)
-        with open(folder / ROWS, "w", encoding="utf-8") as file:
+        with open(files["rows"], "w", encoding="utf-8") as file:
             file.writelines(items.lines(connection, dataset, rev, among))
     return is_any
 

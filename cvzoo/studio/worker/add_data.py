@@ -11,9 +11,9 @@ from cvzoo.datasets.layouts.annotated_set import AnnotatedImage
 from cvzoo.datasets.layouts.write_voc import box_in_voc
 from cvzoo.errors.exceptions import DatasetError
 from cvzoo.reporting.counted import counted
-from cvzoo.studio.data.additions import NAMES
 from cvzoo.studio.data.edit import MAX_CLASSES
 from cvzoo.studio.photos.store import ImageStore
+from cvzoo.studio.place import NAMES
 from cvzoo.studio.worker.check_data import check_lines, plain, write_findings
 from cvzoo.studio.worker.find_data import FoundData
 from cvzoo.studio.worker.import_data import (

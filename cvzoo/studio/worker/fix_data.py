@@ -18,28 +18,28 @@ from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.doctor.fix import Change, Fixed, fix
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.datasets.layouts.data_spec import DataSpec
-from cvzoo.studio.data.fixes import FIXED, FOUND, LEAK, ROWS
 from cvzoo.studio.data.labels import image_from_json, in_coco, object_to_json
 from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.worker.check_data import known_facts
 from cvzoo.studio.worker.parent import end_with_parent
 
 _FAULTS = {each.slug: each for each in Fault}
+_LEAK = Fault.PHOTO_DUPLICATE_SPLIT.slug  # an image has one split, which it loses
 
 
 def fixed(asked: Mapping[str, Any]) -> None:
-    """Writes what changes into a file of the folder, as of `fixed_lines`, image by image.
+    """Writes what changes into the file "fixed", as of `fixed_lines`, image by image.
 
-    asked: "images", the store's folder, and "folder", which has the rows, as of `item_line`, and the findings, "kind",
+    asked: "images", the store's folder, and the files "fixed", "rows", as of `item_line`, and "findings", "kind",
         "message", "ordinal" and "object" of each; ordinal None: of all images
     """
-    folder, store = pathlib.Path(asked["folder"]), ImageStore(pathlib.Path(asked["images"]))
+    store = ImageStore(pathlib.Path(asked["images"]))
     findings: dict[int | None, list[dict[str, Any]]] = defaultdict(list)
-    with open(folder / FOUND, encoding="utf-8") as lines:
+    with open(asked["findings"], encoding="utf-8") as lines:
         for line in lines:
             each = json.loads(line)
             findings[each["ordinal"]].append(each)
-    with open(folder / ROWS, encoding="utf-8") as rows, open(folder / FIXED, "w", encoding="utf-8") as out:
+    with open(asked["rows"], encoding="utf-8") as rows, open(asked["fixed"], "w", encoding="utf-8") as out:
         for tree in fixed_lines(map(json.loads, rows), findings, store):
             out.write(f"{json.dumps(tree)}\n")
 
@@ -56,7 +56,7 @@ def fixed_lines(
     told: set[Change] = set()  # changes of all images, which each one tells
     for row in rows:
         mine = findings.get(row["ordinal"], ())
-        found = [_finding(each, row) for each in mine if each["kind"] != LEAK.slug]
+        found = [_finding(each, row) for each in mine if each["kind"] != _LEAK]
         labels, changes = row["labels"], []
         if whole or found:
             image = image_from_json(row, store.image(row["sha256"]))
@@ -71,9 +71,9 @@ def fixed_lines(
                 told.update(of_all)
                 yield {"ordinal": None, "changes": [_change(each, row) for each in of_all]}
             changes = [_change(each, row) for each in result.changes if each.image is not None]
-        is_leaking = labels is not None and any(each["kind"] == LEAK.slug for each in mine)
+        is_leaking = labels is not None and any(each["kind"] == _LEAK for each in mine)
         if is_leaking:  # the image has one split, which it loses
-            changes.append(_change(Change(LEAK.slug, row["name"], None, "removed from the training set"), row))
+            changes.append(_change(Change(_LEAK, row["name"], None, "removed from the training set"), row))
         tree = {"ordinal": row["ordinal"], "changes": changes}
         after = {"labels": labels, "split": "" if is_leaking else row["split"]}
         if any(row[key] != value for key, value in after.items()):

@@ -127,8 +127,7 @@ def test_only_images_with_findings_are_read_and_only_some_changes_are_kept(brows
     seen = []
 
     def ask(asked):
-        folder = pathlib.Path(asked["folder"])
-        seen.extend(json.loads(line)["ordinal"] for line in (folder / fixes.ROWS).read_text().splitlines())
+        seen.extend(json.loads(line)["ordinal"] for line in pathlib.Path(asked["rows"]).read_text().splitlines())
         fixed(asked)
 
     monkeypatch.setattr(fixes, "_ask", ask)
