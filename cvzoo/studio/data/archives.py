@@ -1,7 +1,6 @@
 """Archives of versions in a layout, which can be made again."""
 
 import dataclasses
-import itertools
 import re
 
 from cvzoo.studio.data.datasets import Dataset
@@ -33,7 +32,7 @@ class Archive:
 def archives_of(place: Place, dataset: Dataset, version: Version) -> list[Archive]:
     """The archives of a version."""
     found = []
-    for layout, lossy in itertools.product(LAYOUTS.get(dataset.task, ()), (False, True)):
+    for layout, lossy in [(each, lossy) for each in LAYOUTS.get(dataset.task, ()) for lossy in (False, True)]:
         path = place.archive(version.id, layout, lossy=lossy)
         if path.is_file():
             status = path.stat()
