@@ -72,6 +72,7 @@ def many(page, rest, server, tmp_path, write_coco):
             f"{copies} INSERT INTO item_class (dataset, name, ordinal, first_rev, n) "
             "SELECT dataset, name, ordinal + 10 * k, first_rev, n FROM item_class, copy"
         )
+        database.execute("UPDATE facet SET n_image = 10000 * n_image, n_object = 10000 * n_object")  # the kept counts
     return f"{server.address}/data/{found}"
 
 
