@@ -13,17 +13,16 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.datasets import classes_at
-from cvzoo.studio.data.edit import MAX_CLASSES, insert_items
+from cvzoo.studio.data.edit import MAX_CLASSES
 from cvzoo.studio.data.facets import count_revision
 from cvzoo.studio.data.findings import add_findings
-from cvzoo.studio.data.items import Item
+from cvzoo.studio.data.take_in import insert_lines
 from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION, TASK, UPLOAD
 from cvzoo.studio.place import NAMES
 from cvzoo.studio.problems import Problem
 
 _HIDDEN = 2**31 - 1  # the revision in which rows wait
-_AT_ONCE = 500
 
 
 def order_of_addition(connection: Connection, dataset: str, folder: pathlib.Path) -> dict[str, Any]:
@@ -56,14 +55,7 @@ def take_in_addition(
     Raises Problem 409 if the data set would have too many classes.
     """
     drop_hidden(engine, dataset)
-    part: list[Item] = []
-    with open(rows, encoding="utf-8") as lines:
-        for line in lines:
-            part.append(_item(json.loads(line)))
-            if len(part) == _AT_ONCE:
-                _add(engine, dataset, part)
-                part = []
-    _add(engine, dataset, part)
+    insert_lines(engine, dataset, rows, _HIDDEN, until=_HIDDEN)
     now = clock()
     with writing(engine) as connection:
         row = connection.execute(select(DATASET).where(DATASET.c.id == dataset)).one()
@@ -98,16 +90,6 @@ def drop_hidden(engine: Engine, dataset: str) -> None:
         for table in (ITEM, ITEM_CLASS):
             hidden = (table.c.dataset == dataset) & (table.c.first_rev == _HIDDEN)
             connection.execute(delete(table).where(hidden))
-
-
-def _add(engine: Engine, dataset: str, items: Sequence[Item]) -> None:
-    if items:
-        with writing(engine) as connection:
-            insert_items(connection, dataset, _HIDDEN, items, until=_HIDDEN)
-
-
-def _item(row: dict[str, Any]) -> Item:
-    return Item(**row, first_rev=_HIDDEN, last_rev=_HIDDEN, n_object=len(row["labels"]))
 
 
 def _with_categories(source: dict[str, Any], extra: Mapping[str, Any], new: Sequence[str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Takes the results of tasks into the database: rows first, which are invisible until their revision is the newest."""
 
+import itertools
 import json
 import pathlib
 from typing import Any
@@ -27,15 +28,7 @@ def take_in_import(
     with writing(engine) as connection:
         for table in (ITEM, ITEM_CLASS, REVISION):
             connection.execute(delete(table).where(table.c.dataset == dataset))
-    part: list[Item] = []
-    with open(rows, encoding="utf-8") as lines:
-        for line in lines:
-            part.append(_item(json.loads(line)))
-            if len(part) == _AT_ONCE:
-                _add(engine, dataset, part)
-                part = []
-    if part:
-        _add(engine, dataset, part)
+    insert_lines(engine, dataset, rows, 1)
     now = clock()
     take_in_findings(engine, dataset, findings, now)
     with writing(engine) as connection:
@@ -53,10 +46,16 @@ def _finish(connection: Connection, dataset: str, result: dict[str, Any], now: i
     connection.execute(update(DATASET).where(query).values(**values, **more))
 
 
-def _add(engine: Engine, dataset: str, items: list[Item]) -> None:
-    with writing(engine) as connection:
-        insert_items(connection, dataset, 1, items)
+def insert_lines(engine: Engine, dataset: str, rows: pathlib.Path, rev: int, until: int | None = None) -> None:
+    """Images that are valid from this revision on, in short transactions. rows: a file of lines, as of `item_line`
+
+    until: before which revision, None for now
+    """
+    with open(rows, encoding="utf-8") as lines:
+        while part := [_item(json.loads(line), rev, until) for line in itertools.islice(lines, _AT_ONCE)]:
+            with writing(engine) as connection:
+                insert_items(connection, dataset, rev, part, until=until)
 
 
-def _item(row: dict[str, Any]) -> Item:
-    return Item(**row, first_rev=1, last_rev=None, n_object=len(row["labels"]))
+def _item(row: dict[str, Any], rev: int, until: int | None) -> Item:
+    return Item(**row, first_rev=rev, last_rev=until, n_object=len(row["labels"]))
