@@ -9,14 +9,21 @@ from cvzoo.backends.cudnn.library import library as cudnn_library
 from cvzoo.backends.cudnn.library import why_no_cudnn
 from cvzoo.backends.cupy.library import cupy, why_no_cupy
 from cvzoo.backends.native.library import native, why_no_native
+from cvzoo.backends.onednn.int8_sums import has_int8_sums
 from cvzoo.backends.onednn.library import library, why_no_onednn
 from cvzoo.backends.onednn.pool import pool
 from cvzoo.backends.openmp import threads_now, waiting_threads
 from cvzoo.backends.threads import load
 from cvzoo.config.switches import switches
 
-_BYTES = {True: "yes, by instructions of the processor", False: "right but no faster: computed in float32"}
-_BF16 = {True: "yes, by instructions of the processor", False: "no: the processor has no instructions for it"}
+_INSTRUCTIONS = "yes, by instructions of the processor"
+_BF16 = {True: _INSTRUCTIONS, False: "no: the processor has no instructions for it"}
+
+
+def _without_instructions() -> str:
+    if has_int8_sums():
+        return "yes, by our own kernels in C: the processor has no instructions for it"
+    return "right but no faster: computed in float32"
 
 
 def _blas() -> str:
@@ -52,7 +59,7 @@ def backend_facts() -> dict[str, str]:
         facts["oneDNN"] = f"{onednn.version}, {onednn.runtime}"
         facts["oneDNN library"] = onednn.path
         facts["instructions"] = onednn.isa
-        facts["int8"] = _BYTES[onednn.has_int8]
+        facts["int8"] = _INSTRUCTIONS if onednn.has_int8 else _without_instructions()
         facts["bfloat16"] = _BF16[onednn.has_bf16]
         count, why = threads_now()
         facts["threads"] = f"{count} ({why})"

@@ -28,6 +28,7 @@ _KERNELS = (
     "winograd_filters",
     "rows",
     "rows_matrix",
+    "int8_convolution",
     "elementwise",
     "suppression",
     "prepare",
@@ -36,7 +37,7 @@ _KERNELS = (
     "polygon_changes",
     "polygon_runs",
 )
-_WITH_SCRATCH = ("winograd", "rows")
+_WITH_SCRATCH = ("winograd", "rows", "int8_convolution")
 
 
 class Native:

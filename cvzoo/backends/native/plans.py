@@ -113,6 +113,24 @@ class RowsMatrixPlan(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("o", "c", "step_o", "step_c")]
 
 
+class Int8Plan(ctypes.Structure):
+    """source, addend, target: the dtypes by their number in BYTES_OR_FLOATS, addend -1: none; add_scale, factor: the
+    scale of the addend and the inverse of the result's; activation, alpha, beta: as of RowsPlan."""
+
+    _fields_ = [
+        *(
+            (name, ctypes.c_int64)
+            for name in (
+                *("b", "h", "w", "c", "o", "out_h", "out_w", "window_h", "window_w"),
+                *("step_h", "step_w", "dilate_h", "dilate_w", "top", "left"),
+                *("is_depthwise", "source", "addend", "target", "has_bias", "activation"),
+            )
+        ),
+        *((name, ctypes.c_double) for name in ("alpha", "beta")),
+        *((name, ctypes.c_float) for name in ("add_scale", "factor")),
+    ]
+
+
 class SuppressionPlan(ctypes.Structure):
     _fields_ = [("n", ctypes.c_int64), ("limit", ctypes.c_int64), ("thresh", ctypes.c_float)]
 
@@ -144,6 +162,7 @@ class ElementwisePlan(ctypes.Structure):
 
 
 NO_MASK, BYTES, BITS = 0, 1, 2
+BYTES_OR_FLOATS = {"float32": 0, "uint8": 1, "int8": 2}  # of Int8Plan
 ACTIVATIONS = {None: 0, "relu": 1, "clip": 2, "leaky_relu": 3}  # of WinogradPlan
 ROWS_ACTIVATIONS = {**ACTIVATIONS, "sigmoid": 4, "swish": 5, "hard_sigmoid": 6, "hard_swish": 7}
 

@@ -1,4 +1,4 @@
-"""int8 kernels, for CPUs with VNNI instructions; other CPUs fall back to float32 kernels with the same sums."""
+"""int8 kernels: oneDNN's on CPUs with VNNI instructions, our own with AVX2; others compute the same sums in float32."""
 
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from cvzoo.backends.numpy.quantized import linear_int8 as numpy_linear_int8
 from cvzoo.backends.numpy.quantized import quantize as numpy_quantize
 from cvzoo.backends.onednn.conv import conv_2d
 from cvzoo.backends.onednn.forward_convolution import ForwardConvolution, make_forward, vector
+from cvzoo.backends.onednn.int8_sums import has_int8_sums, make_int8_sums
 from cvzoo.backends.onednn.library import library
 from cvzoo.backends.onednn.matmul import linear
 from cvzoo.backends.onednn.memory import (
@@ -47,6 +48,7 @@ __all__ = ["conv_2d_int8", "linear_int8", "quantize"]
 _BYTES = (S8, U8)
 _FEW = 1 << 12  # elements; for fewer, NumPy is faster than a oneDNN call, but not replayed without Python
 _HOMOGENEOUS = (None, "relu", "leaky_relu")  # f(c * x) = c * f(x) for c > 0
+_POINT: dict[str, Any] = {"stride": (1, 1), "pad": (0, 0, 0, 0), "dilate": (1, 1), "groups": 1}
 _CERTAINLY_LAST = 254.75  # steps, which are rounded to 255 whatever the last bits
 
 
@@ -95,8 +97,10 @@ def quantize(x: np.ndarray, *, scale: float, signed: bool) -> np.ndarray:
 # --- convolution ----------------------------------------------------------------------------------------------------
 class _Convolution:
     __slots__ = ("out_scale", "run")
-    out_scale: tuple[np.ndarray, ...]
-    run: ForwardConvolution
+
+    def __init__(self, run: ForwardConvolution, out_scale: tuple[np.ndarray, ...] = ()):
+        self.run = run
+        self.out_scale = out_scale
 
 
 def _make_convolution(
@@ -108,6 +112,13 @@ def _make_convolution(
     out_dtype: np.dtype,
 ) -> _Convolution | Literal[False]:
     dtype, add_scale = added
+    if not _has_bytes():
+        has_bias, geometry, has_add, activation, alpha, beta = case
+        own = has_int8_sums() and make_int8_sums(
+            *(x.shape, x.dtype, w.shape, has_bias, geometry, dtype if has_add else None),
+            *(activation, alpha, beta, add_scale, out_scale, out_dtype),
+        )
+        return _Convolution(own) if own else False
     # one multiplication less: sums stay divided by the scale of the addend, and are divided once by what remains
     counts_as_added = out_scale is not None and add_scale is not None and case[3] in _HOMOGENEOUS
     run = make_forward(
@@ -126,12 +137,9 @@ def _make_convolution(
     )
     if not run:
         return False
-    made = _Convolution()
-    made.run = run
     if out_scale is not None and add_scale is not None and counts_as_added:
         out_scale /= add_scale
-    made.out_scale = () if out_scale is None else (np.array([out_scale], F32),)
-    return made
+    return _Convolution(run, () if out_scale is None else (np.array([out_scale], F32),))
 
 
 def _is_implied(activation: str | None, alpha: float, beta: float, out_scale: float) -> bool:
@@ -168,11 +176,6 @@ def conv_2d_int8(
     to: dict[str, Any] = {"add_scale": add_scale, "out_scale": out_scale, "out_signed": out_signed}
     if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
         return numpy_conv_2d_int8(x, w, scale, b, **how, **to)
-    if not _has_bytes():
-        if add is not None and add_scale is not None:
-            how["add"] = add * np.float32(add_scale)
-        y = conv_2d(x.astype(F32), w * vector(scale)[:, None, None, None], b, **how)
-        return y if out_scale is None else quantize(y, scale=out_scale, signed=out_signed)
     w = with_plain_strides(w)
     out_dtype = F32 if out_scale is None else S8 if out_signed else U8
     if out_scale is not None and not out_signed and _is_implied(activation, alpha, beta, out_scale):
@@ -183,6 +186,11 @@ def conv_2d_int8(
     op = local.young.get(key)
     if op is None:
         op = recall(key, _make_convolution, x, w, case, added, out_scale, out_dtype)
+    if not op and not _has_bytes():
+        if add is not None and add_scale is not None:
+            how["add"] = add * np.float32(add_scale)
+        y = conv_2d(x.astype(F32), w * vector(scale)[:, None, None, None], b, **how)
+        return y if out_scale is None else quantize(y, scale=out_scale, signed=out_signed)
     if not op:
         return numpy_conv_2d_int8(x, w, scale, b, **how, **to)
     batch, channels, height, width = op.run.shape
@@ -233,8 +241,13 @@ def linear_int8(
     """See `AbstractBackend.linear_int8`; `pack` holds reordered weights by the name of their order."""
     if not x.size or not w.size or x.dtype not in _BYTES or w.dtype != S8:
         return numpy_linear_int8(x, w, scale, b)
-    if not _has_bytes():
+    if not _has_bytes() and not has_int8_sums():
         return linear(x.astype(F32), w * vector(scale)[:, None], b)
+    if not _has_bytes():  # rows are the pixels of an image
+        (n, c), o = x.shape, len(w)
+        image, filters = np.ascontiguousarray(x).T.reshape(1, c, n, 1), w.reshape(o, c, 1, 1)
+        y = conv_2d_int8(image, filters, scale, b, **_POINT, pack=pack)
+        return y.transpose(0, 2, 3, 1).reshape(n, o)
     x, w = np.ascontiguousarray(x), with_plain_strides(w)
     has_bias = b is not None
     key = ("linear_int8", x.shape, x.dtype, w.shape, w.strides, has_bias)

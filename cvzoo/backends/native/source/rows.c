@@ -2,10 +2,7 @@
 
 Often it is one row, and the time is that of reading the matrix: it lies in the order in which it is read, and is read
 once. A row's sums are added in one order, whatever other rows there are. */
-#include "exponential.h"
-#include "products.h"
-
-enum { SIGMOID = LEAKY_RELU + 1, SWISH, HARD_SIGMOID, HARD_SWISH };
+#include "activations.h"
 
 enum {
     IN_A_ROW = 256, /* products that are summed before they are added to other sums */
@@ -113,24 +110,6 @@ static Sums *const sums_of[ROWS] = {
 #endif
 };
 
-static inline Full finished(const RowsPlan *plan, Full v)
-{
-    const Full zero = {0}, one = zero + 1;
-    Full gate = v * (float)plan->alpha + (float)plan->beta;
-    switch (plan->activation) {
-    case SIGMOID:
-        return logistic(0, 1, v);
-    case SWISH:
-        return logistic(1, plan->alpha, v);
-    case HARD_SIGMOID:
-        return smaller(one, larger(zero, gate));
-    case HARD_SWISH:
-        return v * smaller(one, larger(zero, gate));
-    default:
-        return activated(plan->activation, plan->alpha, plan->beta, v);
-    }
-}
-
 /* y = activation(m + bias + addend) for n rows, of the columns k ... k + COLUMNS */
 static void write_rows(const Rows *rows, int64_t first, int64_t n, int64_t k, const float *m)
 {
@@ -143,7 +122,7 @@ static void write_rows(const Rows *rows, int64_t first, int64_t n, int64_t k, co
                 result += some == WIDTH ? load(rows->bias + k + half) : load_some(rows->bias + k + half, some);
             if (plan->has_addend)
                 result += some == WIDTH ? load(rows->addend + at) : load_some(rows->addend + at, some);
-            result = finished(plan, result);
+            result = finished(plan->activation, plan->alpha, plan->beta, result);
             if (some == WIDTH)
                 store(rows->y + at, result);
             else
