@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from cvzoo.backends.native.records import vertices_of_texts
 from cvzoo.backends.native.runs import drawn_natively
 from cvzoo.errors.exceptions import ShapeError, ValueRangeError
 from cvzoo.geometry.rle import RLEs
@@ -47,9 +48,24 @@ def polygons_to_rle(polygons: Sequence[Sequence[Polygon]], sizes: ArrayLike) -> 
             f"object {r} has a vertex out of range", expected="|x|, |y| <= 1e8", got=tuple(xy[bad].tolist())
         )
     x, y = np.ascontiguousarray(np.trunc(_SCALE * xy.T + 0.5), np.int32)
+    return _masks(x, y, length, owner, sizes)
+
+
+def polygons_of_text(text: Array, spans: Array, sizes: Array) -> RLEs | None:
+    """One mask per object, as `polygons_to_rle`, from lists of polygons that a JSON text has.
+
+    text: (N,) uint8; spans: (R, 2) int64, begin and end of each object's list; sizes: (R, 2) int64, (H, W)
+    Returns None if our own kernels are not there or cannot read a list: `polygons_to_rle` has the errors.
+    """
+    vertices = vertices_of_texts(text, spans, limit=_LIMIT)
+    return None if vertices is None else _masks(*vertices, sizes)
+
+
+def _masks(x: Array, y: Array, length: Array, owner: Array, sizes: Array) -> RLEs:
+    """The masks of objects. owner: (P,) int64, ascending, the object of each ring; sizes: (R, 2) int64."""
     drawn = drawn_natively(x, y, length, sizes[owner])
     rles = RLEs(*drawn, sizes[owner]) if drawn is not None else _drawn(x, y, length, sizes[owner])
-    return rles if len(length) == len(polygons) else merge_rles(rles, group=owner)
+    return rles if len(length) == len(sizes) else merge_rles(rles, group=owner)
 
 
 def _drawn(x: Array, y: Array, length: Array, sizes: Array) -> RLEs:

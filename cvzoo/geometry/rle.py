@@ -5,6 +5,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from cvzoo.backends.native.runs import summed_natively
 from cvzoo.errors.exceptions import DtypeError, ShapeError, ValueRangeError
 from cvzoo.geometry.rle_string import blocks_of_masks, decode_rle_strings, encode_rle_strings
 from cvzoo.reporting.counted import counted
@@ -154,6 +155,9 @@ class RLEs:
 
     def area(self) -> Area:
         """(R,) int64, the number of foreground pixels."""
+        summed = summed_natively(self.counts, self.offsets)
+        if summed is not None:
+            return summed[1]
         # foreground runs have odd indices in counts if their mask starts at an even index, else even ones
         odd, even = (
             sums_between(self.counts[1::2], self.offsets // 2),
@@ -270,7 +274,8 @@ def _check(rles: RLEs) -> None:
     if len(rles.counts) and rles.counts.min() < 0:
         r = int(np.searchsorted(offsets, np.flatnonzero(rles.counts < 0)[0], side="right")) - 1
         raise ValueRangeError(f"RLE {r} has a negative run", got=int(rles.counts[offsets[r] : offsets[r + 1]].min()))
-    covered = sums_between(rles.counts, offsets)
+    summed = summed_natively(rles.counts, offsets)
+    covered = sums_between(rles.counts, offsets) if summed is None else summed[0]
     if not np.array_equal(covered, pixels):
         r = int(np.flatnonzero(covered != pixels)[0])
         height, width = sizes[r].tolist()

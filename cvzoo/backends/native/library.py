@@ -34,8 +34,12 @@ _KERNELS = (
     "prepare",
     "run_difference",
     "run_strings",
+    "run_sums",
+    "run_texts",
     "polygon_changes",
     "polygon_runs",
+    "records",
+    "vertices",
 )
 _WITH_SCRATCH = ("winograd", "rows", "int8_convolution")
 

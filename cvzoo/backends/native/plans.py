@@ -157,6 +157,17 @@ class PolygonsPlan(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("n", "most_changes", "most_columns")]
 
 
+class RecordsPlan(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in ("n_text", "n_field", "room")]
+
+
+class VerticesPlan(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("n", "room_vertices", "room_rings")),
+        ("limit", ctypes.c_double),
+    ]
+
+
 class ElementwisePlan(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("n_operation", "n_array", "n_constant", "n_segment")]
 

@@ -42,6 +42,20 @@ def decoded_natively(text: bytes, stops: np.ndarray) -> Runs | None:
     return counts[: ends[-1] if len(ends) else 0], ends
 
 
+def summed_natively(counts: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The sum of each mask's runs, and of its foreground ones, (R,) int64 each; None if NumPy must add.
+
+    counts: (N,) int32; offsets: (R + 1,) int64, ascending from 0 to N
+    """
+    library = native()
+    if library is None:
+        return None
+    totals, areas = np.empty((2, len(offsets) - 1), np.int64)
+    arrays = (ctypes.c_void_p * 4)(*map(numpy_address, (counts, offsets, totals, areas)))
+    library.kernels["run_sums"](ctypes.addressof(RunsPlan(len(totals))), arrays, 1)
+    return totals, areas
+
+
 def drawn_natively(x: np.ndarray, y: np.ndarray, length: np.ndarray, sizes: np.ndarray) -> Runs | None:
     """counts (N,) int32 and offsets (P + 1,) int64 of the masks of P rings; None if NumPy must draw.
 

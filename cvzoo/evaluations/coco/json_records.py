@@ -35,6 +35,10 @@ Length = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A height or width of an image or a mask, in pixels."""
 
 
+Box = tuple[float, float, float, float]
+"""x, y, width and height."""
+
+
 def decode_columns(
     source: bytes | mmap.mmap | list, record: type, columns: Callable[[list, int], _Columns], *, name: str
 ) -> list[_Columns]:

@@ -16,6 +16,7 @@ import numpy as np
 from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.coco.detections import COCODetections
 from cvzoo.evaluations.coco.json_records import (
+    Box,
     Integer,
     decode_columns,
     float_column,
@@ -25,19 +26,19 @@ from cvzoo.evaluations.coco.json_records import (
 )
 from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of_counts
 from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.coco.plain_records import plain_columns, plain_masks
 from cvzoo.typing.aliases import Array, FilePath
 
 # Bytes of a file that are decoded to find the fields of its first record
 _PEEK = 1 << 16
 
 DetectionsSource: TypeAlias = FilePath | bytes | list[Any] | Array
-_Box = tuple[float, float, float, float]
 
 
 class _Boxed(msgspec.Struct, gc=False):
     image_id: Integer
     category_id: Integer
-    bbox: _Box
+    bbox: Box
     score: float
 
 
@@ -51,7 +52,7 @@ class _Masked(msgspec.Struct, gc=False):
 class _BoxedAndMasked(msgspec.Struct, gc=False):
     image_id: Integer
     category_id: Integer
-    bbox: _Box
+    bbox: Box
     segmentation: RLERecord
     score: float
 
@@ -66,7 +67,7 @@ class _Pointed(msgspec.Struct, gc=False):
 class _BoxedAndPointed(msgspec.Struct, gc=False):
     image_id: Integer
     category_id: Integer
-    bbox: _Box
+    bbox: Box
     keypoints: list[float]
     score: float
 
@@ -89,13 +90,14 @@ def read_coco_detections(source: DetectionsSource, parameters: COCOParameters | 
     records = source if isinstance(source, bytes | list) else _mapped(source)
     name = "detections" if isinstance(source, bytes | list) else f"{os.fspath(source)}: detections"
     kind = _kind(records, parameters.iou_type)
-    parts = decode_columns(records, kind, _columns, name=name)
-    columns = join_blocks(parts, _columns([]), name)
-    bbox, masks = columns.get("bbox"), None
-    if "counts" in columns:  # all at once, to avoid copies of the runs
-        masks = masks_of_counts(columns["counts"], columns["size"], name, range(len(columns["counts"])))
+    columns = _plain(records, kind)
+    if columns is None:
+        columns = join_blocks(decode_columns(records, kind, _columns, name=name), _columns([]), name)
+        if "counts" in columns:  # all at once, to avoid copies of the runs
+            rows = range(len(columns["counts"]))
+            columns["masks"] = masks_of_counts(columns["counts"], columns["size"], name, rows)
+    bbox, masks, area = columns.get("bbox"), columns.get("masks"), None
     bbox = None if bbox is None else bbox.reshape(-1, 4)
-    area = None
     if bbox is None and masks is not None and parameters.iou_type == "bbox":
         bbox, area = _xywh(masks.to_bbox().astype(np.float64)), masks.area().astype(np.float64)
     return COCODetections(
@@ -107,6 +109,14 @@ def read_coco_detections(source: DetectionsSource, parameters: COCOParameters | 
         masks=masks,
         keypoints=columns.get("keypoints"),
     )
+
+
+def _plain(records: bytes | mmap.mmap | list[Any], kind: type[msgspec.Struct]) -> dict[str, Any] | None:
+    columns = None if isinstance(records, list) else plain_columns(records, kind)
+    if columns and "segmentation" in columns:
+        columns["masks"] = plain_masks(records, columns.pop("segmentation"))
+        return None if columns["masks"] is None else columns
+    return columns
 
 
 def _kind(source: bytes | mmap.mmap | list[Any], iou_type: str) -> type[msgspec.Struct]:

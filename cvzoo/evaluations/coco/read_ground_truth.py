@@ -13,6 +13,7 @@ from cvzoo.errors.exceptions import ValueRangeError
 from cvzoo.evaluations.coco.columns import refuse_first
 from cvzoo.evaluations.coco.ground_truth import COCOGroundTruth
 from cvzoo.evaluations.coco.json_records import (
+    Box,
     Integer,
     Length,
     decode_columns,
@@ -24,11 +25,11 @@ from cvzoo.evaluations.coco.json_records import (
 from cvzoo.evaluations.coco.lookup import lookup
 from cvzoo.evaluations.coco.mask_records import RLERecord, masks_of
 from cvzoo.evaluations.coco.parameters import COCOParameters
+from cvzoo.evaluations.coco.plain_records import plain_columns, plain_masks_or_polygons
 from cvzoo.reporting.counted import counted
 from cvzoo.typing.aliases import Array, FilePath
 
 GroundTruthSource: TypeAlias = FilePath | bytes | Mapping[str, Any]
-_Box = tuple[float, float, float, float]
 
 
 class _Image(msgspec.Struct, gc=False):
@@ -46,7 +47,7 @@ class _Object(msgspec.Struct, gc=False):
     id: Integer
     image_id: Integer
     category_id: Integer
-    bbox: _Box
+    bbox: Box
     area: float | None = None
     iscrowd: int | bool | None = None
     ignore: int | bool | None = None
@@ -57,7 +58,7 @@ class _MaskObject(msgspec.Struct, gc=False):
     image_id: Integer
     category_id: Integer
     segmentation: list[list[float]] | RLERecord
-    bbox: _Box = (0.0, 0.0, 0.0, 0.0)
+    bbox: Box = (0.0, 0.0, 0.0, 0.0)
     area: float | None = None
     iscrowd: int | bool | None = None
     ignore: int | bool | None = None
@@ -67,7 +68,7 @@ class _PointObject(msgspec.Struct, gc=False):
     id: Integer
     image_id: Integer
     category_id: Integer
-    bbox: _Box
+    bbox: Box
     keypoints: list[float]
     num_keypoints: Integer
     area: float | None = None
@@ -90,12 +91,14 @@ def read_coco_ground_truth(source: GroundTruthSource, parameters: COCOParameters
     file = _read(source)
     img_ids = np.array([image.id for image in file.images], np.int64)
     img_sizes = np.array([(image.height, image.width) for image in file.images], np.float64).reshape(-1, 2)
-    masks = parameters.iou_type == "segm"
-    parts = decode_columns(
-        file.annotations, _KINDS[parameters.iou_type], _MaskColumns(img_ids, img_sizes) if masks else _columns,
-        name="annotations",
-    )  # fmt: skip
-    columns = join_blocks(parts, _columns([]), "annotations")
+    kind = _KINDS[parameters.iou_type]
+    mask_columns = _MaskColumns(img_ids, img_sizes)
+    columns = _plain(file.annotations, kind, mask_columns)
+    if columns is None:
+        annotations = file.annotations
+        annotations = bytes(annotations) if isinstance(annotations, memoryview) else annotations
+        make = mask_columns if parameters.iou_type == "segm" else _columns
+        columns = join_blocks(decode_columns(annotations, kind, make, name="annotations"), _columns([]), "annotations")
     bbox = columns["bbox"].reshape(-1, 4)
     notes: list[str] = []
     whole = np.isfinite(img_sizes).all()
@@ -146,12 +149,12 @@ def _read(source: GroundTruthSource) -> "_Parts":
         if not isinstance(whole, dict):
             raise ValueRangeError("the ground truth must be a dictionary", got=type(whole).__name__) from None
         return _read(whole)
-    return _Parts(file.images, bytes(file.annotations), file.categories)
+    return _Parts(file.images, memoryview(file.annotations), file.categories)
 
 
 class _Parts(NamedTuple):
     images: list
-    annotations: bytes | list
+    annotations: memoryview | list
     categories: list
 
 
@@ -181,15 +184,25 @@ class _MaskColumns:
 
     def __call__(self, block: list[Any], first: int) -> dict[str, Any]:
         columns = _columns(block, first)
-        place, known = lookup(self.img_ids, columns["image_id"])
-        # an unknown image raises an error later, with the other objects
-        sizes = (
-            np.where(known[:, None], self.img_sizes[place], np.nan)
-            if len(self.img_ids)
-            else np.full((len(block), 2), np.nan)
-        )
+        sizes = self.sizes_of(columns["image_id"])
         columns["masks"] = masks_of([record.segmentation for record in block], sizes, "annotations", first)
         return columns
+
+    def sizes_of(self, image_id: Array) -> Array:
+        """(n, 2) float64, NaN for an unknown image, which raises an error later, with the other objects."""
+        if not len(self.img_ids):
+            return np.full((len(image_id), 2), np.nan)
+        place, known = lookup(self.img_ids, image_id)
+        return np.where(known[:, None], self.img_sizes[place], np.nan)
+
+
+def _plain(text: memoryview | list, kind: type[msgspec.Struct], images: _MaskColumns) -> dict[str, Any] | None:
+    columns = plain_columns(text, kind) if isinstance(text, memoryview) else None
+    if columns and "segmentation" in columns:
+        sizes = images.sizes_of(columns["image_id"])
+        columns["masks"] = plain_masks_or_polygons(text, columns.pop("segmentation"), sizes)
+        return None if columns["masks"] is None else columns
+    return columns
 
 
 def _area(area: Array, bbox: Array, parameters: COCOParameters, notes: list[str]) -> Array:

@@ -59,6 +59,44 @@ KERNEL(run_difference)(const RunsPlan *plan, void *const *arrays, int threads)
     return 0;
 }
 
+/* The runs of a string of n characters; their number, -1 if it is malformed or they are more than `room`. Most integers
+have one or two groups, which are told apart without a branch that would be mispredicted. */
+static int64_t string_runs(const uint8_t *text, int64_t length, int32_t *counts, int64_t room)
+{
+    uint32_t before = 0, last = 0; /* the two runs before, 0 for the first three */
+    int64_t n = 0, k = 0;
+    while (k < length) {
+        uint32_t value, a = (uint8_t)(text[k] - ZERO), b = k + 1 < length ? (uint8_t)(text[k + 1] - ZERO) : 2 * MORE;
+        if (n == room)
+            return -1;
+        if ((a | b) < 2 * MORE && !(a & b & MORE)) {
+            uint32_t is_long = a / MORE;
+            uint32_t one = (uint32_t)((int32_t)(a << 27) >> 27);
+            uint32_t two = (uint32_t)((int32_t)((b << 27) | (a & (MORE - 1)) << 22) >> 22);
+            value = one ^ ((one ^ two) & -is_long);
+            k += 1 + is_long;
+        } else {
+            uint64_t bits = 0;
+            int groups = 0;
+            do {
+                if (k == length || groups == MOST_GROUPS)
+                    return -1;
+                a = (uint8_t)(text[k++] - ZERO);
+                if (a >= 2 * MORE)
+                    return -1;
+                bits |= (uint64_t)(a & (MORE - 1)) << (5 * groups++);
+            } while (a & MORE);
+            if (a & SIGN)
+                bits |= -((uint64_t)1 << (5 * groups));
+            value = (uint32_t)bits;
+        }
+        value += before;
+        before = n > 1 ? last : 0, last = value;
+        counts[n++] = (int32_t)value;
+    }
+    return n;
+}
+
 /* For n strings. arrays: their characters, one string after another; the end of each, int64; counts, int32, as many as
 characters; the end of each string's counts, int64. Returns 1 if a string is malformed. */
 KERNEL(run_strings)(const RunsPlan *plan, void *const *arrays, int threads)
@@ -68,25 +106,57 @@ KERNEL(run_strings)(const RunsPlan *plan, void *const *arrays, int threads)
     int32_t *counts = arrays[2];
     int64_t *ends = arrays[3], n = 0, k = 0;
     (void)threads;
+    for (int64_t r = 0; r < plan->n; k = stops[r++]) {
+        int64_t more = string_runs(text + k, stops[r] - k, counts + n, stops[r] - k);
+        if (more < 0)
+            return 1;
+        ends[r] = n += more;
+    }
+    return 0;
+}
+
+/* For n strings of a JSON text, in which \ is escaped. arrays: the text; begin, end of each string, int64; the offsets of the
+strings' counts, int64, n + 1; counts, int32; room for the characters of the longest string. Returns 1 if a string is
+malformed or has another number of counts. */
+KERNEL(run_texts)(const RunsPlan *plan, void *const *arrays, int threads)
+{
+    const uint8_t *all = arrays[0];
+    const int64_t *begins = arrays[1], *ends = arrays[2], *offsets = arrays[3];
+    int32_t *counts = arrays[4];
+    uint8_t *unescaped = arrays[5];
+    (void)threads;
     for (int64_t r = 0; r < plan->n; r++) {
-        for (int64_t first = n; k < stops[r]; n++) {
-            uint64_t value = 0;
-            int groups = 0;
-            uint8_t group;
-            do {
-                group = (uint8_t)(text[k] - ZERO);
-                if (group >= 2 * MORE || groups == MOST_GROUPS)
-                    return 1;
-                value |= (uint64_t)(group & (MORE - 1)) << (5 * groups++);
-                k++;
-                if ((group & MORE) && k == stops[r])
-                    return 1;
-            } while (group & MORE);
-            if (group & SIGN)
-                value |= -((uint64_t)1 << (5 * groups));
-            counts[n] = (int32_t)(uint32_t)(value + (n - first > 2 ? (uint64_t)(int64_t)counts[n - 2] : 0));
+        const uint8_t *text = all + begins[r], *stop = all + ends[r], *escape;
+        int64_t length = ends[r] - begins[r], room = offsets[r + 1] - offsets[r];
+        if (memchr(text, '\\', (size_t)length)) {
+            uint8_t *to = unescaped;
+            while ((escape = memchr(text, '\\', (size_t)(stop - text)))) {
+                memcpy(to, text, (size_t)(escape + 1 - text)); /* with the first \; the second one is left out */
+                to += escape + 1 - text;
+                text = escape + 2 < stop ? escape + 2 : stop;
+            }
+            memcpy(to, text, (size_t)(stop - text));
+            length = to + (stop - text) - unescaped, text = unescaped;
         }
-        ends[r] = n;
+        if (string_runs(text, length, counts + offsets[r], room) != room)
+            return 1;
+    }
+    return 0;
+}
+
+/* For n masks. arrays: counts, int32; offsets, int64, n + 1; the sum of each mask's runs, and of every second one, int64 */
+KERNEL(run_sums)(const RunsPlan *plan, void *const *arrays, int threads)
+{
+    const int32_t *counts = arrays[0];
+    const int64_t *offsets = arrays[1];
+    int64_t *totals = arrays[2], *areas = arrays[3];
+    (void)threads;
+    for (int64_t r = 0; r < plan->n; r++) {
+        int64_t k = offsets[r], stop = offsets[r + 1], even = 0, odd = 0;
+        for (; k + 1 < stop; k += 2)
+            even += counts[k], odd += counts[k + 1];
+        even += k < stop ? counts[k] : 0;
+        totals[r] = even + odd, areas[r] = odd;
     }
     return 0;
 }
@@ -209,20 +279,21 @@ KERNEL(polygon_runs)(const PolygonsPlan *plan, void *const *arrays, int threads)
     int64_t *sorted = positions + room, *starts = sorted + room;
     for (int64_t ring = 0, first = 0; ring < plan->n; first = ends[ring++]) {
         int64_t height = size[2 * ring], width = size[2 * ring + 1], m = 0, position = 0;
+        /* by columns, of which each has a few; a position at a column's end is the next one's first */
+        memset(starts, 0, (size_t)(width + 2) * sizeof *starts);
         for (int64_t k = first; k < ends[ring]; k++) {
             int64_t to = k + 1 < ends[ring] ? k + 1 : first;
             Edge edge = edge_between(x[k], y[k], x[to], y[to], (int32_t)width);
-            for (int32_t column = edge.first; column < edge.first + edge.n; column++)
-                positions[m++] = column * height + row_of(&edge, column, (int32_t)height);
+            for (int64_t column = edge.first; column < edge.first + edge.n; column++) {
+                int64_t row = row_of(&edge, (int32_t)column, (int32_t)height), owner = column + (row == height);
+                positions[m++] = owner << 32 | (column * height + row);
+                starts[owner + 1]++;
+            }
         }
-        /* by columns, of which each has a few; a position at a column's end is the next one's first */
-        memset(starts, 0, (size_t)(width + 2) * sizeof *starts);
-        for (int64_t k = 0; k < m; k++)
-            starts[positions[k] / most(height, 1) + 1]++;
         for (int64_t column = 0; column < width + 1; column++)
             starts[column + 1] += starts[column];
         for (int64_t k = 0; k < m; k++)
-            sorted[starts[positions[k] / most(height, 1)]++] = positions[k];
+            sorted[starts[positions[k] >> 32]++] = positions[k] & UINT32_MAX; /* without its column */
         for (int64_t column = 0, from = 0; column < width + 1; from = starts[column++])
             sort_few(sorted + from, starts[column] - from);
         for (int64_t k = 0; k < m && sorted[k] < height * width;) {
