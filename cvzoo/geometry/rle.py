@@ -241,7 +241,10 @@ def sums_between(values: Array, offsets: Array) -> Array:
 
 
 def _integers(array: ArrayLike, dtype: type[np.integer[Any]], name: str, ndim: int) -> Array:
-    array = np.asarray(array)
+    try:
+        array = np.asarray(array)
+    except ValueError as error:  # lists of different lengths
+        raise DtypeError(f"{name} must be integers", got=str(array)[:200]) from error
     if array.size == 0 and array.ndim == 1 and ndim == 2:
         array = array.reshape(0, 2)
     if array.ndim != ndim or (ndim == 2 and array.shape[1] != 2):

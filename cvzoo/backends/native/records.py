@@ -48,7 +48,7 @@ def columns_natively(text: np.ndarray, fields: Mapping[str, FieldKind]) -> dict[
     plan = RecordsPlan(len(text), len(fields), _RECORDS)
     parts: list[list[np.ndarray]] = []
     while not state[2]:
-        columns = [
+        columns: list[np.ndarray] = [
             np.full((_RECORDS, *shape), missing, dtype)
             for dtype, shape, missing in (_KINDS[kind] for kind in fields.values())
         ]

@@ -59,7 +59,7 @@ def decode_columns(
             block = decoder.decode(text)
             records.append(columns(block, n_done))
             n_done += len(block)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         # a block may have been cut within a string or a nested list, and msgspec does not accept NaN: the fallback
         # decodes the whole text, and its errors name the record
         return [columns(block, first) for first, block in _converted_blocks(loads(source, name), record, name)]

@@ -112,7 +112,9 @@ def read_coco_detections(source: DetectionsSource, parameters: COCOParameters | 
 
 
 def _plain(records: bytes | mmap.mmap | list[Any], kind: type[msgspec.Struct]) -> dict[str, Any] | None:
-    columns = None if isinstance(records, list) else plain_columns(records, kind)
+    if isinstance(records, list):
+        return None
+    columns = plain_columns(records, kind)
     if columns and "segmentation" in columns:
         columns["masks"] = plain_masks(records, columns.pop("segmentation"))
         return None if columns["masks"] is None else columns

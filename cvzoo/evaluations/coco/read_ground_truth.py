@@ -76,7 +76,7 @@ class _PointObject(msgspec.Struct, gc=False):
     ignore: int | bool | None = None
 
 
-_KINDS = {"bbox": _Object, "segm": _MaskObject, "keypoints": _PointObject}
+_KINDS: dict[str, type[msgspec.Struct]] = {"bbox": _Object, "segm": _MaskObject, "keypoints": _PointObject}
 
 
 def read_coco_ground_truth(source: GroundTruthSource, parameters: COCOParameters | None = None) -> COCOGroundTruth:
@@ -95,8 +95,7 @@ def read_coco_ground_truth(source: GroundTruthSource, parameters: COCOParameters
     mask_columns = _MaskColumns(img_ids, img_sizes)
     columns = _plain(file.annotations, kind, mask_columns)
     if columns is None:
-        annotations = file.annotations
-        annotations = bytes(annotations) if isinstance(annotations, memoryview) else annotations
+        annotations = bytes(file.annotations) if isinstance(file.annotations, memoryview) else file.annotations
         make = mask_columns if parameters.iou_type == "segm" else _columns
         columns = join_blocks(decode_columns(annotations, kind, make, name="annotations"), _columns([]), "annotations")
     bbox = columns["bbox"].reshape(-1, 4)
@@ -144,7 +143,7 @@ def _read(source: GroundTruthSource) -> "_Parts":
     text = source if isinstance(source, bytes) else pathlib.Path(source).read_bytes()
     try:
         file = msgspec.json.decode(text, type=_File)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         whole = loads(text, "ground truth")
         if not isinstance(whole, dict):
             raise ValueRangeError("the ground truth must be a dictionary", got=type(whole).__name__) from None
@@ -197,7 +196,9 @@ class _MaskColumns:
 
 
 def _plain(text: memoryview | list, kind: type[msgspec.Struct], images: _MaskColumns) -> dict[str, Any] | None:
-    columns = plain_columns(text, kind) if isinstance(text, memoryview) else None
+    if not isinstance(text, memoryview):
+        return None
+    columns = plain_columns(text, kind)
     if columns and "segmentation" in columns:
         sizes = images.sizes_of(columns["image_id"])
         columns["masks"] = plain_masks_or_polygons(text, columns.pop("segmentation"), sizes)
