@@ -121,7 +121,20 @@ def test_ground_truth_has_three_parts(part):
             read_coco_ground_truth(source)
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[{]", b'[{"image_id": 1,', b"\xff\xfe", b"[1, 2", b"nonsense", b'[{"a": "\xd0"}]', b'{"a": ' + b"[" * 200_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"[{]",
+        b'[{"image_id": 1,',
+        b"\xff\xfe",
+        b"[1, 2",
+        b"nonsense",
+        b'[{"a": "\xd0"}]',
+        b'{"a": ' + b"[" * 200_000,
+    ],
+)
 def test_what_is_no_json_is_refused(text):
     with pytest.raises(FileFormatError):
         read_coco_detections(text)
