@@ -1,6 +1,7 @@
 """The main function of the command line: parses the arguments, runs the verb, and reports errors."""
 
 import argparse
+import contextlib
 import importlib
 import os
 import re
@@ -89,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             # without the source line, which does not help users of the command line
             warnings.showwarning = lambda message, *_: print(f"{prog}: {in_one_line(message)}", file=sys.stderr)
-            with importlib.import_module("cvzoo.cli.on_device").on_device(args):
+            with _device_of(verb, args):
                 status = importlib.import_module(f"cvzoo.cli.{verb}").run(args)
         sys.stdout.flush()  # raises BrokenPipeError for a closed pipe here instead of at the interpreter's exit
         return status
@@ -107,6 +108,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         words = f"out of memory{f', {error}' * bool(str(error))}\n  try:      smaller batches, images or numbers"
         print(f"{prog}: error: {words}", file=sys.stderr)
         return CANNOT_RUN
+
+
+def _device_of(verb: str | None, args: argparse.Namespace) -> contextlib.AbstractContextManager[None]:
+    if verb == "studio":  # other processes compute for it; NumPy alone is 12 MB of a server that runs for weeks
+        return contextlib.nullcontext()
+    found: contextlib.AbstractContextManager[None] = importlib.import_module("cvzoo.cli.on_device").on_device(args)
+    return found
 
 
 def _parser(verb: str | None, known: Mapping[str, str]) -> argparse.ArgumentParser:

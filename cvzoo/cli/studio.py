@@ -7,8 +7,8 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-from cvzoo.config.home import cvzoo_home
 from cvzoo.errors.exceptions import ConfigError, MissingExtraError
+from cvzoo.files.home import cvzoo_home
 from cvzoo.reporting.counted import counted
 
 _NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "sqlalchemy", "alembic", "psutil", "python_multipart")

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from cvzoo.typing.aliases import FilePath
+from cvzoo.typing.plain import FilePath
 
 IMAGE_ENDINGS = frozenset(
     [".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"]

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 
 from cvzoo.files.atomic_write import atomic_write
-from cvzoo.typing.aliases import FilePath
+from cvzoo.typing.plain import FilePath
 
 _PART = re.compile(r"\..+\.[a-z0-9_]{8}\.part")  # as atomic_write calls a file that is not whole yet
 

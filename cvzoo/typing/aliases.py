@@ -4,12 +4,16 @@ The dtype is not part of a type: a function that documents float32 takes float64
 `Array` stands for CuPy's arrays as well, which have the same interface and no stubs.
 """
 
-import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from cvzoo.typing.plain import FilePath as FilePath
+from cvzoo.typing.plain import LabelNames as LabelNames
+from cvzoo.typing.plain import Shape as Shape
+from cvzoo.typing.plain import Size as Size
 
 Array: TypeAlias = npt.NDArray[Any]  # any shape and dtype, of NumPy or CuPy
 ArrayLike: TypeAlias = npt.ArrayLike  # an array or nested lists of numbers
@@ -26,8 +30,3 @@ Area: TypeAlias = npt.NDArray[Any]  # (R,) float32, pixels
 Mask: TypeAlias = npt.NDArray[np.bool_]  # (R, H, W) bool, instance masks
 ClassMap: TypeAlias = npt.NDArray[Any]  # (H, W) int32, a semantic segmentation; -1: ignored
 Point: TypeAlias = npt.NDArray[Any]  # (R, K, 2) float32, keypoints as y, x in pixels
-
-Size: TypeAlias = tuple[int, int]  # height, width
-Shape: TypeAlias = tuple[int, ...]
-FilePath: TypeAlias = str | os.PathLike[str]
-LabelNames: TypeAlias = Sequence[str]  # names of the classes, by label

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from cvzoo.config.home import cvzoo_home
+from cvzoo.files.home import cvzoo_home
 from cvzoo.weights.record import Weights
 
 

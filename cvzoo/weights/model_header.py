@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cvzoo.errors.exceptions import FileFormatError
-from cvzoo.weights.formats.safetensors import read_safetensors_metadata
+from cvzoo.weights import formats
 from cvzoo.weights.sniff import SAFETENSORS, sniff
 
 KEY = "cvzoo_model"
@@ -50,7 +50,7 @@ def read_model_header(path: str | os.PathLike) -> ModelHeader | None:
     """
     if sniff(path) != SAFETENSORS:
         return None
-    texts = dict(read_safetensors_metadata(path))
+    texts = dict(formats.read_safetensors_metadata(path))
     text = texts.pop(KEY, None)
     if text is None:
         return None

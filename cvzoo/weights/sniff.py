@@ -1,14 +1,16 @@
 """Recognition of weight files by their contents, and reading of named arrays from any of them."""
 
 import os
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from cvzoo.errors.exceptions import FileError, FileFormatError, UnsupportedError
 from cvzoo.files.file_bytes import file_size
 from cvzoo.files.zip_archive import ZipArchive
 from cvzoo.weights import formats
 from cvzoo.weights.magic_numbers import MXNET_MAGIC, TORCH_MAGIC
+
+if TYPE_CHECKING:
+    import numpy as np
 
 NPZ, TORCH, SAFETENSORS, CAFFEMODEL, DARKNET = "npz", "torch", "safetensors", "caffemodel", "darknet"
 MXNET, DETECTRON2 = "mxnet", "detectron2"
@@ -84,7 +86,7 @@ def _is_darknet(head: bytes) -> bool:
     return major in (0, 1) and 0 <= minor <= 10 and 0 <= revision <= 100
 
 
-def read_arrays(path: str | os.PathLike, *, name: str | None = None) -> dict[str, np.ndarray]:
+def read_arrays(path: str | os.PathLike, *, name: str | None = None) -> "dict[str, np.ndarray]":
     """The arrays in a file of any kind by name: `.npz`, `.safetensors`, torch, `.caffemodel`, MXNet's `.params` (also
     zipped), detectron2's `.pkl`.
 

@@ -12,8 +12,8 @@ from cvzoo.backends.cudnn.plan_store import PlanStore, StoredPlan, plan_key, sto
 from cvzoo.backends.cudnn.planner import ExecutionPlan, Rules, build, first_candidates
 from cvzoo.backends.cudnn.session import Session, run_once
 from cvzoo.backends.cupy.library import cupy
-from cvzoo.config.home import cvzoo_home
 from cvzoo.config.switches import switches
+from cvzoo.files.home import cvzoo_home
 
 _WORKSPACE = 256 << 20
 _STRICT_WORKSPACE = 1 << 30  # kernels without tensor cores need NCHW, to which they convert in the workspace

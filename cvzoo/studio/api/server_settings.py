@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
 
-from cvzoo.config.home import cvzoo_home
+from cvzoo.files.home import cvzoo_home
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.quotas import Quota, default_quota, set_default_quota
 from cvzoo.studio.access.who import Administrator, Overseer, require_session

@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Depends, Request
 
-from cvzoo.config.home import cvzoo_home
+from cvzoo.files.home import cvzoo_home
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.datasets import audit

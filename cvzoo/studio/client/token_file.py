@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from cvzoo.config.home import cvzoo_home
+from cvzoo.files.home import cvzoo_home
 
 TOKEN_FILE = "CVZOO_STUDIO_TOKEN_FILE"  # environment variable
 

@@ -5,11 +5,11 @@ import math
 from collections.abc import Collection
 from typing import Any
 
+from cvzoo import geometry
 from cvzoo.errors.exceptions import CvzooError
-from cvzoo.geometry.rle import RLEs
 from cvzoo.studio.data.rows import MAX_TEXT
 from cvzoo.studio.problems import Problem
-from cvzoo.typing.aliases import Size
+from cvzoo.typing.plain import Size
 
 MAX_OBJECTS = 5000
 _MAX_CORNERS = 100_000  # of all polygons of an image
@@ -91,7 +91,7 @@ def _wrong_rest(each: dict[str, Any], size: Size) -> str | None:
 
 def _wrong_mask(rle: dict[str, Any], size: Size) -> str | None:
     try:
-        height, width = RLEs.from_coco([rle]).sizes[0].tolist()
+        height, width = geometry.RLEs.from_coco([rle]).sizes[0].tolist()
     except (CvzooError, TypeError, ValueError, OverflowError) as error:
         return f"has a malformed mask: {str(error).splitlines()[0]}"
     return (

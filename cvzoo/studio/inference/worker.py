@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from PIL import Image as PILImage
 
-from cvzoo.config.home import cvzoo_home
 from cvzoo.datasets.layouts.coco_files import coco_image_folders
 from cvzoo.errors.exceptions import CvzooError, ImageError
+from cvzoo.files.home import cvzoo_home
 from cvzoo.images.read_image import read_image
 from cvzoo.links.model.families import zoo_members
 from cvzoo.links.model.raw_outputs import seeded_photo

@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from cvzoo.config.home import cvzoo_home
 from cvzoo.files.atomic_write import atomic_write
+from cvzoo.files.home import cvzoo_home
 from cvzoo.studio.client.token_file import token_file
 from cvzoo.studio.jobs.copies import has_snapshot
 from cvzoo.studio.jobs.job import Job, Jobs

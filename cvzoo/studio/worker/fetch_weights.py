@@ -10,8 +10,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from cvzoo.config.home import cvzoo_home
 from cvzoo.errors.exceptions import CvzooError
+from cvzoo.files.home import cvzoo_home
 from cvzoo.links.model.families import zoo_members
 from cvzoo.studio.client.token_file import token_file
 from cvzoo.studio.worker.landlock import restrict

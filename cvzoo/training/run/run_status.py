@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from cvzoo.errors.exceptions import FileFormatError, ValueRangeError
 from cvzoo.training.output_folder import write_text
-from cvzoo.typing.aliases import FilePath
+from cvzoo.typing.plain import FilePath
 
 STATUS = "status.json"
 RUNNING, KILLED, FINISHED = "running", "killed", "finished"
