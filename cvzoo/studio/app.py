@@ -127,10 +127,8 @@ def create_app(studio: Studio) -> FastAPI:
         default_response_class=JSONText,
     )
     app.state.studio = studio
-    for router in API:
-        app.include_router(router, prefix="/api/v1")
-    for router in PAGES:
-        app.include_router(router)
+    for router in (*API, *PAGES):
+        app.router.routes.extend(router.routes)  # `include_router` would make, and examine, each of them again
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Idempotency, studio=studio)
     app.add_middleware(Rates, clock=studio.clock, cookie=studio.cookie)

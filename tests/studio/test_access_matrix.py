@@ -16,11 +16,7 @@ PUBLIC |= {("GET", "/api/v1/health"), ("GET", "/api/v1/version")}
 # a POST that changes nothing: tokens that only read may send it
 READING_POSTS = {"/api/v1/predict", "/api/v1/predict/activations"}
 ROUTES = sorted(
-    (method, prefix + route.path)
-    for prefix, routers in (("/api/v1", API), ("", PAGES))
-    for router in routers
-    for route in router.routes
-    for method in route.methods
+    (method, route.path) for router in (*API, *PAGES) for route in router.routes for method in route.methods
 )
 SAFE = ("GET", "HEAD", "OPTIONS")
 PROCESSES = ("/events", "/recipes", "/recipes/{recipe}", "/jobs/new")  # streams, and questions to a process

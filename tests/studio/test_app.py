@@ -15,9 +15,7 @@ PUBLIC |= {("GET", "/api/v1/health"), ("GET", "/api/v1/version")}
 
 def routes():
     """(method, path) of all routes."""
-    found = [("/api/v1", route) for router in API for route in router.routes]
-    found += [("", route) for router in PAGES for route in router.routes]
-    return [(method, prefix + route.path) for prefix, route in found for method in route.methods]
+    return [(method, each.path) for router in (*API, *PAGES) for each in router.routes for method in each.methods]
 
 
 def test_a_stranger_gets_nothing_but_health_and_the_way_in(stranger, run_id):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Form, Header, Request
+from fastapi import Form, Header, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
@@ -17,11 +17,12 @@ from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.jobs.states import ENDED
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem, shown_name
+from cvzoo.studio.routes import api_router, page_router
 from cvzoo.studio.state import studio_of
 from cvzoo.studio.trash import KEPT_MS, Trashed
 
-router = APIRouter(tags=["jobs"])
-pages = APIRouter(include_in_schema=False)
+router = api_router("jobs")
+pages = page_router()
 _PAGES = {"jb": "jobs", "ds": "data", "md": "models"}  # of restored things, by the prefix of identifiers
 _Tag: TypeAlias = Annotated[str, Field(min_length=1, max_length=40)]
 _Name: TypeAlias = Annotated[str, Field(max_length=120)]

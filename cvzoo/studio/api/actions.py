@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Form, Path, Request
+from fastapi import Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
@@ -19,9 +19,10 @@ from cvzoo.studio.jobs.recipe_helper import check, preview, recipes
 from cvzoo.studio.jobs.spec import Spec, TrainSpec
 from cvzoo.studio.jobs.states import LIVING, allowed
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router, page_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(tags=["jobs"])
+router = api_router("jobs")
 Action: TypeAlias = Literal["start", "pause", "resume", "stop", "kill", "retry", "hold", "release", "dump"]
 _Short: TypeAlias = Annotated[str, Field(max_length=200)]
 _Long: TypeAlias = Annotated[str, Field(max_length=2000)]
@@ -188,7 +189,7 @@ def possible_actions(job: Job) -> list[str]:
     return [*events, "release" if job.is_held else "hold"] if job.state == "queued" else events
 
 
-pages = APIRouter(include_in_schema=False)
+pages = page_router()
 
 
 @pages.post("/jobs/{job}/actions")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.identity import Identity
@@ -12,9 +12,10 @@ from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.api.sources import known_source, source_words
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["datasets"])
+router = api_router("datasets")
 
 
 class Added(BaseModel):

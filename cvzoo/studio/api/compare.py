@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response
 
 from cvzoo.studio.access.who import Reader
@@ -10,9 +10,10 @@ from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.compare import differences
 from cvzoo.studio.jobs.run_record import RunRecord
 from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(tags=["jobs"])
+router = api_router("jobs")
 MAX_COMPARED = 8
 Compared: TypeAlias = Annotated[list[str] | None, Query(max_length=MAX_COMPARED)]
 

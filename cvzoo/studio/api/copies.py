@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Form, Request
+from fastapi import Form, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
@@ -16,10 +16,11 @@ from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.jobs.states import ENDED
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router, page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["jobs"])
-pages = APIRouter(include_in_schema=False)
+router = api_router("jobs")
+pages = page_router()
 _Short: TypeAlias = Annotated[str, Field(max_length=200)]
 _Long: TypeAlias = Annotated[str, Field(max_length=2000)]
 _Epochs: TypeAlias = Annotated[int, Field(ge=1, le=100_000)]

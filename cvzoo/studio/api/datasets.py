@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
@@ -18,9 +18,10 @@ from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.split_matrix import split_matrix
 from cvzoo.studio.models.lineage import made_of, made_to_json
 from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["datasets"])
+router = api_router("datasets")
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=120)]
 _Ordinals: TypeAlias = Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(max_length=100_000)]
 _Class: TypeAlias = Annotated[str, Field(max_length=200)]

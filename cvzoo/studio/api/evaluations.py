@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
@@ -18,9 +18,10 @@ from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import EvaluateSpec
 from cvzoo.studio.models.fits import why_no_evaluation
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["evaluations"])
+router = api_router("evaluations")
 
 
 class NewEvaluation(BaseModel):

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
@@ -13,9 +13,10 @@ from cvzoo.studio.api.found_dataset import FoundDataset
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.fixes import Fixes, apply_fixes, planned_fixes
 from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["datasets"])
+router = api_router("datasets")
 
 
 class WantedFixes(BaseModel):

@@ -2,14 +2,15 @@
 
 import importlib
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from cvzoo.studio.access.who import Overseer
 from cvzoo.studio.metrics import CONTENT_TYPE, metrics_of
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["health"])
+router = api_router("health")
 
 
 @router.get("/health")

@@ -3,15 +3,16 @@
 import pathlib
 from typing import Annotated, TypeAlias
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import Depends, Path, Request
 from fastapi.responses import FileResponse, Response
 
 from cvzoo.studio.access.who import Reader
 from cvzoo.studio.photos.store import ImageStore, media_type_of
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["images"])
+router = api_router("images")
 _SHA256: TypeAlias = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
 # the bytes of a name never change; of a file that is more than an image nothing is executed
 _HEADERS = {

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,9 +21,10 @@ from cvzoo.studio.data.where import RANGE, Filter, Sort, Stage
 from cvzoo.studio.evaluations.corrections import errors_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(tags=["images of data sets"])
+router = api_router("images of data sets")
 Ordinal: TypeAlias = Annotated[int, Path(ge=0, le=2**31)]
 _Text: TypeAlias = Annotated[str, Query(max_length=200)]
 _ClassName: TypeAlias = Annotated[str, Field(max_length=200)]

@@ -4,7 +4,7 @@ import os
 import urllib.parse
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
 
 from cvzoo.studio.access.who import Reader, identity_of
@@ -21,9 +21,10 @@ from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.log_search import find_in_log
 from cvzoo.studio.jobs.run_record import CONFIG, RunRecord
 from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(tags=["jobs"])
+router = api_router("jobs")
 # of a report, which may come from a stranger: it runs in an origin of its own and reaches nothing
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; img-src data:; style-src 'unsafe-inline'; "

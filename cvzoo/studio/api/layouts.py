@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import FileResponse
 from pydantic import BaseModel
 
@@ -15,9 +15,10 @@ from cvzoo.studio.data.archives import LAYOUTS, archive_name, archives_of, ask_f
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.versions import Version
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["versions"])
+router = api_router("versions")
 Layout: TypeAlias = Literal["coco", "voc", "yolo", "folder"]
 
 

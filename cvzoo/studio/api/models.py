@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
@@ -23,10 +23,11 @@ from cvzoo.studio.models.fits import why_no_export, why_no_predictions
 from cvzoo.studio.models.found import Model, header_of, sha256_of
 from cvzoo.studio.models.lineage import lineage_of
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 from cvzoo.weights.model_header import ModelHeader
 
-router = APIRouter(tags=["models"])
+router = api_router("models")
 _Path: TypeAlias = Annotated[str, Field(max_length=2000)]
 MAX_CALIBRATION = 64
 

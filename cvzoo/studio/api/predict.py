@@ -3,15 +3,16 @@
 import base64
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 
 from cvzoo.studio.access.who import Reader
 from cvzoo.studio.api.models import found_model, loaded_of, require_loadable
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(tags=["predict"])
+router = api_router("predict")
 MAX_IMAGE = 32 << 20
 
 

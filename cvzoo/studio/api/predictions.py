@@ -4,7 +4,7 @@ import os
 import pathlib
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 
 from cvzoo.studio.access.who import Reader
@@ -14,9 +14,10 @@ from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import PredictSpec
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["predictions"])
+router = api_router("predictions")
 
 
 def found_predictions(request: Request, job: str, _: Reader) -> Job:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Header, Request, Response
+from fastapi import Form, Header, Request, Response
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, Field
 
@@ -14,9 +14,10 @@ from cvzoo.studio.api.about import About, describe
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.jobs.forecast import Forecast
 from cvzoo.studio.jobs.queue import move, read_queue
+from cvzoo.studio.routes import api_router, page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["jobs"])
+router = api_router("jobs")
 
 
 class NewPlace(BaseModel):
@@ -106,7 +107,7 @@ def _answer(request: Request, response: Response, who: Identity) -> dict[str, An
     return {"items": rows, "held_by": studio_of(request).jobs.queue_held_by}
 
 
-pages = APIRouter(include_in_schema=False)
+pages = page_router()
 
 
 @pages.post("/jobs/{job}/place")

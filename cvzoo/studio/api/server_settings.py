@@ -4,7 +4,7 @@ import importlib
 import platform
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel
 
 from cvzoo.files.home import cvzoo_home
@@ -13,9 +13,10 @@ from cvzoo.studio.access.quotas import Quota, default_quota, set_default_quota
 from cvzoo.studio.access.who import Administrator, Overseer, require_session
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.users import NewQuota
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(tags=["administration"])
+router = api_router("administration")
 
 
 class ChangedSettings(BaseModel):

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request
+from fastapi import Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.audit import record
@@ -12,9 +12,10 @@ from cvzoo.studio.access.users import user_of_password
 from cvzoo.studio.access.who import Reader, address_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @router.get("/open")

@@ -3,7 +3,7 @@
 import errno
 from typing import Annotated, TypeAlias
 
-from fastapi import APIRouter, Form, Path, Request
+from fastapi import Form, Path, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel
 
@@ -15,10 +15,11 @@ from cvzoo.studio.jobs.rows import Row
 from cvzoo.studio.jobs.run_record import RunRecord
 from cvzoo.studio.jobs.snapshots import RunSnapshot, keep, release, snapshots
 from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.routes import api_router, page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["jobs"])
-pages = APIRouter(include_in_schema=False)
+router = api_router("jobs")
+pages = page_router()
 _Iteration: TypeAlias = Annotated[int, Path(ge=0, lt=10**12)]
 # of a file system on which a file cannot have two names
 _NO_NAMES = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP)

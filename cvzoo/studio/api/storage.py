@@ -5,7 +5,7 @@ import os
 import pathlib
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel
 
 from cvzoo.studio.access.identity import Identity
@@ -13,9 +13,10 @@ from cvzoo.studio.access.who import Administrator, Overseer
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.backups import Written
 from cvzoo.studio.collect import Collected, collect
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["administration"])
+router = api_router("administration")
 
 
 class Collecting(BaseModel):

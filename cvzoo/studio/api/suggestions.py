@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
@@ -22,10 +22,11 @@ from cvzoo.studio.jobs.to_predict import link_images
 from cvzoo.studio.models.fits import why_no_proposals
 from cvzoo.studio.models.found import Model, header_of
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 from cvzoo.weights.model_header import ModelHeader
 
-router = APIRouter(tags=["proposals"])
+router = api_router("proposals")
 UNANNOTATED = Where(n="0")
 _Score = Annotated[float, Field(ge=0, le=1)]
 

@@ -6,17 +6,18 @@ Source: https://tus.io/protocols/resumable-upload, version 1.0.0.
 import base64
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import Depends, Header, Request
 from fastapi.responses import Response
 
 from cvzoo.studio.access.who import Annotator, Reader, require_owner
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 from cvzoo.studio.uploads.limits import MAX_UPLOAD
 from cvzoo.studio.uploads.upload import Upload, decoded
 
-router = APIRouter(tags=["uploads"])
+router = api_router("uploads")
 _VERSION = "1.0.0"
 _BYTES = "application/offset+octet-stream"
 _CHECKSUM_MISMATCH = 460

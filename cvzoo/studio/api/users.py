@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from cvzoo.studio.access.audit import Entry, entries
@@ -16,9 +16,10 @@ from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer, add
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem, shown_name
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["users"])
+router = api_router("users")
 _Password: TypeAlias = Annotated[str, Field(max_length=1000)]
 MAX_DAYS = 3650
 

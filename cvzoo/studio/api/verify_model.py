@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.who import Trainer
@@ -12,9 +12,10 @@ from cvzoo.studio.api.models import FoundModel, loaded_of, require_loadable
 from cvzoo.studio.models.found import Model
 from cvzoo.studio.models.verified import Verified
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["models"])
+router = api_router("models")
 
 
 @router.post("/models/{model}:verify")

@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
@@ -19,9 +19,10 @@ from cvzoo.studio.ids import is_id
 from cvzoo.studio.models.lineage import made_of, made_to_json
 from cvzoo.studio.place import inside
 from cvzoo.studio.problems import JSONText, Problem, shown_name
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["versions"])
+router = api_router("versions")
 
 
 class NewVersion(BaseModel):

@@ -3,7 +3,7 @@
 import shutil
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 
 from cvzoo.files.home import cvzoo_home
 from cvzoo.studio.access.identity import Identity
@@ -13,9 +13,10 @@ from cvzoo.studio.api.models import found_model
 from cvzoo.studio.jobs.conductor import MIN_FREE
 from cvzoo.studio.models.found import ZOO, Model
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(tags=["models"])
+router = api_router("models")
 
 
 def _of_path(request: Request, name: str, _: Reader) -> Model:

@@ -4,7 +4,7 @@ import csv
 import io
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.errors.exceptions import ConfigError
@@ -29,9 +29,10 @@ from cvzoo.studio.api.users import (
 )
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _Text: TypeAlias = Annotated[str, Form(max_length=1000)]
 _PAGE = 200
 _ALL = 1_000_000

@@ -4,7 +4,7 @@ import base64
 import itertools
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import Field, ValidationError
 
@@ -38,9 +38,10 @@ from cvzoo.studio.models.found import ALIAS
 from cvzoo.studio.models.lineage import made_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem, words_of
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _N_REVISION = 12
 _RECIPE, _TEXT_RECIPE = "retinanet_resnet18_small", "retinanet_text"  # whose anchors are drawn first
 _Text = Annotated[str, Form(max_length=2000)]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
@@ -27,9 +27,10 @@ from cvzoo.studio.jobs.states import LIVING
 from cvzoo.studio.models.found import Model
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _N_SHOWN = 60  # images of each change
 _CHANGES = {
     "fixed": "Images without errors now",

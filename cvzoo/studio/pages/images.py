@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.who import Annotator
@@ -20,9 +20,10 @@ from cvzoo.studio.evaluations.results import read_results, row_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.pages.render import may, render
 from cvzoo.studio.problems import Problem, words_of
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _PAGE, _N_FINDING, _N_HISTORY, _N_CHANGE = 100, 100, 20, 200
 STAGE_WORDS = {"todo": "to do", "done": "done", "accepted": "accepted", "back": "sent back"}
 SORTS = {

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
@@ -30,9 +30,10 @@ from cvzoo.studio.models.found import Model
 from cvzoo.studio.models.lineage import lineage_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _IMAGES = ("images", "JPEGImages", "img")  # folders of a version's images, by layout
 _ORIGINS = {"export": "exported", "thresholds": "with thresholds of classes", "upload": "uploaded"}
 

@@ -3,7 +3,7 @@
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
@@ -20,9 +20,10 @@ from cvzoo.studio.jobs.recipe_helper import check, preview, recipes, tried
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem, shown_name
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _PREFIX = "set:"  # of the fields of settings
 _OPEN = ("schedule", "optimizer")
 _MAX_TEXT = 2000

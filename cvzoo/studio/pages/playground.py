@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response
 
 from cvzoo.studio.access.who import Reader
 from cvzoo.studio.models.found import ALIAS
 from cvzoo.studio.pages.render import render
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @router.get("/try")

@@ -3,7 +3,7 @@
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response
 
 from cvzoo.studio.access.who import Reader
@@ -11,9 +11,10 @@ from cvzoo.studio.api.predictions import FoundPredictions
 from cvzoo.studio.data.classes import colors_of
 from cvzoo.studio.evaluations.predicted import read_predictions
 from cvzoo.studio.pages.render import render
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _PAGE, _N_CONFUSED = 60, 30  # images; classes of the confusion matrix
 
 

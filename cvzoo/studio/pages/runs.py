@@ -3,7 +3,7 @@
 import shlex
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.who import Reader
@@ -28,9 +28,10 @@ from cvzoo.studio.jobs.states import ENDED, LIVING
 from cvzoo.studio.pages.evaluations import state_of
 from cvzoo.studio.pages.render import may, render
 from cvzoo.studio.pages.tour import Step, tour
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _PAGE = 100
 _N_ROW = 12
 STATES = (

@@ -3,15 +3,16 @@
 import dataclasses
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from cvzoo.studio.access.who import Reader
 from cvzoo.studio.jobs.spec import EvaluateSpec
 from cvzoo.studio.pages.render import render
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import Studio, studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 
 
 @dataclasses.dataclass(frozen=True)

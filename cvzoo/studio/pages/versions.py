@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from cvzoo.studio.access.who import Annotator
@@ -13,9 +13,10 @@ from cvzoo.studio.data.versions import Version, summary
 from cvzoo.studio.models.lineage import made_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem, words_of
+from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
-router = APIRouter(include_in_schema=False)
+router = page_router()
 _N_SHOWN = 200
 _LAYOUTS = {"coco": "COCO", "voc": "VOC", "yolo": "YOLO", "folder": "a folder per class"}
 
