@@ -7,7 +7,8 @@ from contextlib import closing
 from sqlalchemy import Engine, text
 
 from cvzoo.errors.exceptions import ConfigError, FileFormatError
-from cvzoo.studio.database.engine import open_database
+from cvzoo.studio.database.engine import open_database, writing
+from cvzoo.studio.database.tables import METADATA
 from cvzoo.studio.place import Place
 
 HEAD = "0027"  # the newest revision in migrations/versions
@@ -30,9 +31,11 @@ def ready_database(place: Place) -> Engine:
             got=now,
             hint="pip install --upgrade cvzoo",
         )
-    if now is not None:
+    if now is None:
+        _create(engine)
+    else:
         copy_database(place.database, place.backups / f"before-{HEAD}-from-{now}.db")
-    _upgrade(engine)
+        _upgrade(engine)
     return engine
 
 
@@ -84,6 +87,15 @@ def copy_database(source: pathlib.Path, target: pathlib.Path) -> None:
     """Copies a database that may be in use, and checks nothing."""
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
         old.backup(new)
+
+
+def _create(engine: Engine) -> None:
+    """Makes the newest schema in an empty file, the same as by all migrations: Alembic takes 0.5 s and 14 MB."""
+    with writing(engine) as connection:
+        METADATA.create_all(connection)
+        columns = "version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)"
+        connection.execute(text(f"CREATE TABLE alembic_version ({columns})"))
+        connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
 
 
 def _upgrade(engine: Engine) -> None:
