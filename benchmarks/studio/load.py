@@ -115,7 +115,10 @@ class Served:
     def __enter__(self) -> "Served":
         watch = [] if self.watch is None else ["--watch", str(self.watch)]
         start = time.perf_counter()
-        self.process = subprocess.Popen([*self.command(), "--no-browser", *watch], stdout=subprocess.PIPE, text=True)
+        # an installed cvzoo has its bytecode: a server that may not keep it compiles 190 files at each start
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        words = [*self.command(), "--no-browser", *watch]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=env)
         try:
             self._open(start)
         except BaseException:
