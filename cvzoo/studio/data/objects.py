@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -17,6 +18,7 @@ _MAX_OF_ONE = 10_000  # corners of a polygon
 _FAR = 1e6  # pixels
 _KEYS = {"id", "class", "box", "polygons", "rle", "points", "extra"}
 _MAX_TRANSCRIPTION = 2000
+_HALF = re.compile("[\ud800-\udfff]")  # a surrogate without its other half, which no file in UTF-8 can have
 
 
 def checked_objects(objects: list[Any], classes: Collection[str], task: str, size: Size) -> list[dict[str, Any]]:
@@ -48,7 +50,7 @@ def checked_objects(objects: list[Any], classes: Collection[str], task: str, siz
 def _trouble(each: Any, classes: Collection[str], task: str, size: Size) -> str | None:
     if not isinstance(each, dict) or not set(each) <= _KEYS or not {"id", "class"} <= set(each):
         return f"has other keys than {', '.join(sorted(_KEYS))}"
-    if not isinstance(each["id"], str) or not 1 <= len(each["id"]) <= 40:
+    if not isinstance(each["id"], str) or not 1 <= len(each["id"]) <= 40 or _HALF.search(each["id"]):
         return "has no id of at most 40 letters"
     if each["class"] not in classes:
         return "has a class that the data set does not have"
@@ -81,6 +83,8 @@ def _wrong_rest(each: dict[str, Any], size: Size) -> str | None:
     for key in ("rle", "extra"):
         if not isinstance(each.get(key, {}), dict) or len(json.dumps(each.get(key, {}))) > MAX_TEXT:
             return f"has a malformed {key}"
+        if key in each and _HALF.search(json.dumps(each[key], ensure_ascii=False)):
+            return f"has an {key} with half of a character, such as \\ud800"
     if "rle" in each and each.get("polygons"):
         return "has both a mask and polygons"
     text = each.get("extra", {}).get("text", "")

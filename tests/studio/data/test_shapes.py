@@ -49,7 +49,8 @@ def path(outlined):
 
 def put(browser, path, objects, edit_id="edit-0001"):
     base = browser.get(path).json()["first_rev"]
-    return browser.put(f"{path}/labels", json={"edit_id": edit_id, "base": base, "objects": objects})
+    text = json.dumps({"edit_id": edit_id, "base": base, "objects": objects})  # in ASCII, which can have "\\ud800"
+    return browser.put(f"{path}/labels", content=text, headers={"content-type": "application/json"})
 
 
 def version_of(browser, studio, work, dataset, name="first"):
@@ -108,6 +109,9 @@ def test_a_polygon_that_was_drawn_is_in_the_version_with_its_area(browser, studi
         ({"polygons": {"a": 1}}, "not a list"),
         ({"polygons": [[1, 2] * 10_001]}, "10001 corners"),
         ({"polygons": [TRIANGLE], "rle": {"size": [60, 80], "counts": [4800]}}, "both a mask and polygons"),
+        ({"extra": {"text": "half of a character: \ud83d"}}, "an extra with half of a character"),
+        ({"extra": {"\udc80": [1]}}, "an extra with half of a character"),
+        ({"id": "\ud800"}, "no id"),
         ({"rle": {"size": [60, 81], "counts": [60 * 81]}}, "mask of 60 x 81 pixels"),
         ({"rle": {"size": [60, 80], "counts": [5]}}, "malformed mask"),
         ({"rle": {"size": [60, 80], "counts": [-5, 4805]}}, "malformed mask"),
