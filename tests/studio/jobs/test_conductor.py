@@ -455,10 +455,19 @@ alive = os.path.join(os.environ["CVZOO_LAUNCH_FOLDER"], f"alive-{os.environ['CVZ
 def step(i):
     with open(alive, "r+") as file:
         file.write("%-20d" % i)
+def looks():
+    try:
+        with open(os.path.join(os.path.dirname(alive), "usage.jsonl")) as file:
+            return len(file.readlines())
+    except FileNotFoundError:
+        return 0
 open(os.path.join(run, "live.jsonl"), "a").write('{"iteration": 1}\\n')
-for i in range(40, 41 if how == "start" else 43):
-    step(i)
-    time.sleep(0.3)
+step(2)
+n = looks()
+while looks() < n + 2:  # a line is written before each look
+    time.sleep(0.01)
+if how != "start":
+    step(42)  # an iteration takes a 40th of the time, so that ten of them are less than the limit
 def waits_for_ever():
     if how == "crash":
         os.abort()
@@ -469,14 +478,14 @@ waits_for_ever()
 
 @pytest.fixture
 def hanging(monkeypatch):
-    """Sets how the training of the machine hangs; that it does is seen after a second."""
+    """Sets how the training of the machine hangs; that it does is seen at the next look."""
     from cvzoo.studio.worker import liveness
 
-    limits = dict.fromkeys(("iteration", "validation", "setup", "start"), 1.0)
-    monkeypatch.setattr(conductor_module, "LIMITS", limits)
-    assert set(limits) == {field.name for field in liveness.dataclasses.fields(liveness.Limits)}
-
     def hang(how):
+        # only the wait that is tested is short: on a busy machine, the process takes long to begin
+        limits = {"iteration": 0.1, "validation": 0.1, "setup": 60.0, "start": 0.1 if how == "start" else 60.0}
+        monkeypatch.setattr(conductor_module, "LIMITS", limits)
+        assert set(limits) == {field.name for field in liveness.dataclasses.fields(liveness.Limits)}
         monkeypatch.setattr(conductor_module, "argv_of", lambda spec, run: [sys.executable, "-c", HANGS, str(run), how])
 
     return hang
