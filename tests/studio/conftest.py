@@ -150,8 +150,14 @@ def new_database(tmp_path_factory):
     return place.database
 
 
+@pytest.fixture(scope="session")
+def compiled():
+    """[] or [the first database's dialect, its compiled statements]: to compile them is a fifth of a test."""
+    return []
+
+
 @pytest.fixture
-def studio(tmp_path, clock, watched, new_database):
+def studio(tmp_path, clock, watched, new_database, compiled):
     from sqlalchemy import event
 
     from cvzoo.studio.database.migrate import ready_database
@@ -166,6 +172,10 @@ def studio(tmp_path, clock, watched, new_database):
     engine = ready_database(place)
     engine.dispose()  # connections from here on do not wait for the disk, either
     event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF"))
+    if not compiled:
+        compiled.extend((engine.dialect, {}))
+    engine.dialect = compiled[0]  # by which compiled statements are found
+    engine.update_execution_options(compiled_cache=compiled[1])
     yield make_studio(settings, place, engine, clock)
     engine.dispose()
 
