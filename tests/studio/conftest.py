@@ -190,6 +190,7 @@ def routes():
 def client_of(routes):
     """`client_of(studio)`: a browser without a session, or a program without a token."""
     from fastapi.testclient import TestClient
+    from whole_answers import WholeAnswers
 
     from cvzoo.studio.app import create_app
 
@@ -200,7 +201,10 @@ def client_of(routes):
         app.router.routes = routes
         client = TestClient(app, base_url="http://127.0.0.1:8700", follow_redirects=False)
         # otherwise, each request would make a thread and an event loop of its own
-        return clients.enter_context(client)
+        clients.enter_context(client)
+        client._transport.close()
+        client._transport = WholeAnswers(app, client.portal)
+        return client
 
     with contextlib.ExitStack() as clients:
         yield client_of
