@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import types
@@ -17,16 +18,23 @@ SIZES = (360, 1280, 2560)  # pixels: a telephone, a laptop, a large screen
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 
+def free_port():
+    """A port that another studio of this machine does not take while a server is started again, as it may the usual."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
 class Server:
     """`cvzoo studio` of a folder; `link` signs in, `address` is that of its pages."""
 
     def __init__(self, home, watched, port=None):
-        self.home, self.watched, self.port = home, watched, port
+        self.home, self.watched, self.port = home, watched, port or free_port()
         self.start()
 
     def start(self):
-        listen = [] if self.port is None else ["--listen", f"127.0.0.1:{self.port}"]
-        words = ["studio", "--home", self.home, "--watch", self.watched, "--no-browser", *listen]
+        words = ["studio", "--home", self.home, "--watch", self.watched, "--no-browser"]
+        words += ["--listen", f"127.0.0.1:{self.port}"]
         self.process = subprocess.Popen(
             [sys.executable, "-c", "import sys; from cvzoo.cli.main import main; sys.exit(main())", *map(str, words)],
             stdout=subprocess.PIPE,
@@ -34,7 +42,6 @@ class Server:
             env=os.environ | {"PYTHONPATH": str(pathlib.Path(__file__).parents[3])},
         )
         self.link = self.process.stdout.readline().split()[-1]
-        self.port = int(re.search(r":(\d+)/", self.link)[1])
         self.address = f"http://127.0.0.1:{self.port}"
 
     def kill(self):
