@@ -77,7 +77,7 @@ class Datasets:
             with writing(self._engine) as connection:
                 connection.execute(insert(DATASET).values(**row, **more, created_at=now, created_by=user))
         except IntegrityError:
-            raise Problem(409, f"there is a data set {name} already", fields={"name": "taken"}) from None
+            raise Problem(409, f"there is a data set {name} already", fields={"name": "this name is taken"}) from None
         return self._known(row["id"])
 
     def get(self, dataset: str) -> Dataset | None:
@@ -113,7 +113,9 @@ class Datasets:
             with writing(self._engine) as connection:
                 connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(**values))
         except IntegrityError:
-            raise Problem(409, f"there is a data set {values['name']} already", fields={"name": "taken"}) from None
+            raise Problem(
+                409, f"there is a data set {values['name']} already", fields={"name": "this name is taken"}
+            ) from None
 
     def trash(self, dataset: str) -> None:
         """Deletes it so that it can be restored; its name is free."""
