@@ -1,9 +1,5 @@
-// of pages of data sets: times in the reader's own time zone, and the rest of a page when an import has ended; after
-// an addition only a link, as the user may be typing, or sending more images
-for (const each of document.querySelectorAll("time.when")) {
-  each.textContent = new Date(Number(each.dataset.ms)).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
-}
-
+// of pages of data sets: the rest of a page when an import has ended; after an addition only a link, as the user may be
+// typing, or sending more images
 const live = document.getElementById("live");
 const added = document.getElementById("added");
 const whenGone = (id, act) => {

@@ -9,6 +9,12 @@ document.getElementById("theme").addEventListener("click", () => {
   document.dispatchEvent(new Event("theme"));
 });
 
+// what cannot be undone is asked for
+document.addEventListener("submit", (event) => {
+  const question = event.submitter?.dataset.ask;
+  if (question && !confirm(question)) event.preventDefault();
+});
+
 const dialog = document.getElementById("keys");
 document.getElementById("keys-button").addEventListener("click", () => dialog.showModal());
 const PAGES = { h: "/", d: "/data", r: "/jobs", n: "/jobs/new", e: "/evaluations", m: "/models", t: "/try", c: "/compare" };
@@ -30,6 +36,16 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// times as the server writes them, but in the reader's own time zone
+function showTimes() {
+  for (const each of document.querySelectorAll("time.when:not([title])")) {
+    const ms = Number(each.dataset.ms);
+    each.title = each.textContent;
+    each.textContent = new Date(ms - 60_000 * new Date(ms).getTimezoneOffset()).toISOString().slice(0, 16).replace("T", " ");
+  }
+}
+showTimes();
+
 const live = document.querySelector("[data-refresh]");
 if (live) {
   const refresh = async () => {
@@ -42,6 +58,7 @@ if (live) {
       if (!fresh) return;
       const chosen = new Set([...live.querySelectorAll("input:checked")].map((box) => box.value));
       live.replaceChildren(...fresh.childNodes);
+      showTimes();
       for (const box of live.querySelectorAll("input[type=checkbox]")) box.checked = chosen.has(box.value);
     } catch (error) {
       tellAway(`What is shown may be old: ${error.message}. It is tried again.`);
