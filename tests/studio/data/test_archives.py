@@ -96,7 +96,7 @@ def test_a_layout_of_another_task_is_refused_and_one_archive_is_made_at_a_time(b
     work(studio)
     assert browser.post(f"{page}/layout", data={"layout": "voc", "lossy": "1"}).status_code == 303
     work(studio)
-    assert "Download (VOC)" in browser.get(page).text
+    assert "Download (VOC, without what it cannot hold)" in browser.get(page).text
 
 
 def test_an_archive_of_classes_has_a_folder_per_class(browser, studio, work, tmp_path, write_coco):
