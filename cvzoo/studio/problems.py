@@ -74,10 +74,19 @@ def words_of(problem: Problem) -> str:
     return "; ".join(part for part in parts if part)
 
 
+_JOINERS = {0x200C: None, 0x200D: None}  # no letters of their own: in words of Persian and Hindi, and in emoji
+
+
+def can_be_shown(text: str) -> bool:
+    """Whether all of a text's letters can be shown, among them joiners between others."""
+    seen = text.translate(_JOINERS)
+    return seen.isprintable() and bool(seen) == bool(text)
+
+
 def shown_name(name: str) -> str:
     """The name without spaces around it, at most 120 letters. Raises Problem 422 if it cannot be shown."""
     name = name.strip()[:120]
-    if not name.isprintable() or not name:
+    if not can_be_shown(name) or not name:
         raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
     return name
 

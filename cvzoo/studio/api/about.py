@@ -16,7 +16,7 @@ from cvzoo.studio.jobs.queue import priority_refusal
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.jobs.states import ENDED
 from cvzoo.studio.pages.render import render
-from cvzoo.studio.problems import Problem, shown_name
+from cvzoo.studio.problems import Problem, can_be_shown, shown_name
 from cvzoo.studio.routes import api_router, page_router
 from cvzoo.studio.state import studio_of
 from cvzoo.studio.trash import KEPT_MS, Trashed
@@ -103,7 +103,7 @@ def describe(request: Request, job: str, body: About, who: Identity, known: str 
 
 def _tags(given: list[str]) -> list[str]:
     tags = list(dict.fromkeys(each.strip() for each in given if each.strip()))
-    if not all(each.isprintable() for each in tags):
+    if not all(can_be_shown(each) for each in tags):
         raise Problem(422, "some values are invalid", fields={"tags": "words of letters that can be shown"})
     return tags
 

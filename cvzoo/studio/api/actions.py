@@ -18,7 +18,7 @@ from cvzoo.studio.jobs.job import PRIORITIES, USUAL, Job, Relation
 from cvzoo.studio.jobs.recipe_helper import check, preview, recipes
 from cvzoo.studio.jobs.spec import Spec, TrainSpec
 from cvzoo.studio.jobs.states import LIVING, allowed
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, can_be_shown
 from cvzoo.studio.routes import api_router, page_router
 from cvzoo.studio.state import Studio, studio_of
 
@@ -141,7 +141,7 @@ def new_job(
 ) -> Job:
     """Creates a job and records it in the audit. Further arguments are those of `Jobs.create`."""
     studio = studio_of(request)
-    if name and not name.isprintable():
+    if not can_be_shown(name):
         raise Problem(422, "some values are invalid", fields={"name": "a name of letters that can be shown"})
     if not is_draft:
         require_place(studio, who.user)

@@ -20,7 +20,7 @@ from cvzoo.studio.data.items import Item
 from cvzoo.studio.data.where import RANGE, Filter, Sort, Stage
 from cvzoo.studio.evaluations.corrections import errors_of
 from cvzoo.studio.ids import is_id
-from cvzoo.studio.problems import JSONText, Problem
+from cvzoo.studio.problems import JSONText, Problem, can_be_shown
 from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import Studio, studio_of
 
@@ -263,7 +263,7 @@ def _change_of(request: Request, body: Bulk, who: Identity) -> tuple[Callable[[I
             raise Problem(422, "some values are invalid", fields={"assignee": words})
         return lambda item: dataclasses.replace(item, assignee=name), "assign", f"assigned to {name or 'no user'}"
     more, fewer = ({" ".join(tag.split()) for tag in tags or ()} for tags in (body.add_tags, body.remove_tags))
-    if not all(tag.isprintable() and tag for tag in more):
+    if not all(can_be_shown(tag) and tag for tag in more):
         raise Problem(422, "some values are invalid", fields={"add_tags": "letters that can be shown"})
 
     def tagged(item: Item) -> Item:

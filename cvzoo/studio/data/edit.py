@@ -18,7 +18,7 @@ from cvzoo.studio.data.rows import MAX_NAME, text_of
 from cvzoo.studio.data.suggestions import Suggestion, follow_labels, label_of, open_suggestions
 from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, can_be_shown
 
 MAX_CLASSES = 1000
 _AT_ONCE = 500  # images of a statement
@@ -148,7 +148,7 @@ class Edits:
         with writing(self._engine) as connection:
             head, _ = _ready(connection, dataset)
             before = classes_at(connection, dataset, head)
-            if not all(name.isprintable() for name in names if name not in before):
+            if not all(can_be_shown(name) for name in names if name not in before):
                 raise Problem(422, "the classes need names of letters that can be shown")
             after = {name: renamed.get(name, name) for name in before}
             _keep_colors(connection, dataset, names, after, colors)

@@ -1,5 +1,7 @@
 """Colors, order, names and merges of classes, by REST and by the form."""
 
+import json
+
 import pytest
 
 
@@ -19,6 +21,27 @@ def test_colors_are_kept_with_their_class(browser, path, dataset):
     assert browser.get(path).json()["colors"]["wolf"] == "#abcdef"
     for page in ("images", "images/1", ""):
         assert "#abcdef" in browser.get(f"/data/{dataset}/{page}".rstrip("/")).text, page
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\u05d7\u05ea\u05d5\u05dc",
+    ],
+)
+def test_a_name_of_letters_that_are_joined_or_run_to_the_left_is_a_name(browser, path, name):
+    assert browser.put(path, json={"names": ["cat", name], "renamed": {"dog": name}}).status_code == 200
+    assert browser.get(path).json()["names"] == ["cat", name]
+
+
+@pytest.mark.parametrize("name", ["\u200d", "a\u202eb", "a\x1bb", "a\ud800"])
+def test_a_name_that_cannot_be_shown_is_refused(browser, path, name):
+    body = b'{"names": ["cat", %s], "renamed": {"dog": %s}}' % ((json.dumps(name).encode(),) * 2)
+    answer = browser.put(path, content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert browser.get(path).json()["names"] == ["cat", "dog"]
 
 
 @pytest.mark.parametrize("color", ["red", "#12345", "#1234567", '#12"45a', "url(x)"])
