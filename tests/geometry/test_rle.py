@@ -1,5 +1,6 @@
 """Run-length encoded masks against dense ones and strings that COCO's tool wrote."""
 
+import concurrent.futures
 import gzip
 import json
 
@@ -163,3 +164,18 @@ def test_the_strings_of_real_masks_decode_to_themselves(shared):
         records = [each["segmentation"] for each in json.load(file)["dt"]]
     rles = RLEs.from_coco(records)
     assert rles.to_coco() == [{"size": record["size"], "counts": record["counts"]} for record in records]
+
+
+def test_masks_of_several_threads_do_not_meet():
+    rng = np.random.default_rng(0)
+    masks = rng.random((8, 6, 30, 40)) < 0.5
+
+    def work(k):
+        for _ in range(100):
+            rles = RLEs.from_masks(masks[k])
+            again = RLEs.from_strings(rles.to_strings(), rles.sizes)
+            np.testing.assert_array_equal(again.area(), masks[k].sum((1, 2)))
+        return k
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(8))) == list(range(8))

@@ -73,7 +73,7 @@ def runs_of_texts(text: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, np.nd
     counts = np.empty(offsets[-1], np.int32)
     longest = np.empty(int((end - begin).max(initial=0)), np.uint8)
     arrays = (ctypes.c_void_p * 6)(*map(numpy_address, (text, begin, end, offsets, counts, longest)))
-    failed = library.kernels["run_texts"](ctypes.addressof(RunsPlan(len(runs))), arrays, 1)
+    failed = library.kernels["run_texts"](ctypes.byref(RunsPlan(len(runs))), arrays, 1)
     return None if failed else (counts, offsets)
 
 

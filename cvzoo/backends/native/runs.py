@@ -21,7 +21,7 @@ def differences_natively(a: Runs, b: Runs, index_a: np.ndarray, index_b: np.ndar
     out = np.empty(len(index_a), np.int64)
     parts = [np.ascontiguousarray(each) for each in (*a, *b, index_a, index_b)]
     arrays = (ctypes.c_void_p * 7)(*map(numpy_address, parts), numpy_address(out))
-    library.kernels["run_difference"](ctypes.addressof(RunsPlan(len(out))), arrays, threads_now()[0])
+    library.kernels["run_difference"](ctypes.byref(RunsPlan(len(out))), arrays, threads_now()[0])
     return out
 
 
@@ -37,7 +37,7 @@ def decoded_natively(text: bytes, stops: np.ndarray) -> Runs | None:
     characters = np.frombuffer(text, np.uint8)
     parts = (characters, np.ascontiguousarray(stops), counts, ends)
     arrays = (ctypes.c_void_p * 4)(*map(numpy_address, parts))
-    if library.kernels["run_strings"](ctypes.addressof(RunsPlan(len(stops))), arrays, 1):
+    if library.kernels["run_strings"](ctypes.byref(RunsPlan(len(stops))), arrays, 1):
         return None
     return counts[: ends[-1] if len(ends) else 0], ends
 
@@ -52,7 +52,7 @@ def summed_natively(counts: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray
         return None
     totals, areas = np.empty((2, len(offsets) - 1), np.int64)
     arrays = (ctypes.c_void_p * 4)(*map(numpy_address, (counts, offsets, totals, areas)))
-    library.kernels["run_sums"](ctypes.addressof(RunsPlan(len(totals))), arrays, 1)
+    library.kernels["run_sums"](ctypes.byref(RunsPlan(len(totals))), arrays, 1)
     return totals, areas
 
 

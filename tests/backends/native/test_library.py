@@ -1,12 +1,15 @@
 """The library is optional, says why it is not there, and obeys CVZOO_NATIVE."""
 
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
 
+import cvzoo
 from cvzoo.backends.native import build
 from cvzoo.backends.native.library import _search, native, why_no_native
 
@@ -26,6 +29,12 @@ np.testing.assert_allclose(sum_along(x, (1, 2)), x.sum((1, 2), dtype=np.float64)
 def run(code, **environment):
     environment = {**os.environ, **environment}
     return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_plan_lives_until_its_kernel_has_read_it():
+    """`addressof` of a structure without a name frees it at once, and threads take its memory; `byref` keeps it."""
+    sources = [*pathlib.Path(cvzoo.__file__).parent.rglob("*.py"), *pathlib.Path(__file__).parent.rglob("*.py")]
+    assert not [str(path) for path in sources if re.search(r"addressof\(\w+\(", path.read_text(encoding="utf-8"))]
 
 
 @needs_library

@@ -71,7 +71,7 @@ def test_bits_do_not_depend_on_place_company_threads_or_memory_format():
     for threads in (1, 2, 3, 4):
         z = x.copy(order="K")
         arrays = (ctypes.c_void_p * 2)(numpy_address(z), numpy_address(z))
-        assert run(ctypes.addressof(SwishPlan(z.size, 1.0)), arrays, threads) == 0
+        assert run(ctypes.byref(SwishPlan(z.size, 1.0)), arrays, threads) == 0
         np.testing.assert_array_equal(z, y)
 
 
