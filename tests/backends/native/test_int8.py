@@ -25,7 +25,11 @@ NEAR = {"sigmoid": {}, "swish": {"alpha": 1.5}, "hard_sigmoid": HARD, "hard_swis
 
 @pytest.fixture(autouse=True)
 def own_kernel(monkeypatch):
-    """Also where the processor has instructions of its own, or no fast ones for 16 bits."""
+    """Also where the processor has instructions of its own, whose kernels other tests may have left in the cache."""
+    if not local.ready:
+        local.start()
+    monkeypatch.setattr(local, "young", {})
+    monkeypatch.setattr(local, "old", {})
     monkeypatch.setattr(quantized, "_has_bytes", lambda: False)
     monkeypatch.setattr(quantized, "has_int8_sums", lambda: True)
 

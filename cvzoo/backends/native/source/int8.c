@@ -187,12 +187,19 @@ static inline void widen(int64_t n, const uint8_t *x, int is_signed, int16_t *to
             to[k] = x[k];
 }
 
+/* Rows of the strip that so many rows of the result see. */
+static int64_t rows_seen(const Int8 *own, int64_t rows)
+{
+    const Int8Plan *plan = own->plan;
+    return (rows - 1) * (plan->step_h / own->skip_h) + plan->dilate_h * (plan->window_h - 1) + 1;
+}
+
 /* The pixels that the rows `first` ... `first` + n - 1 of the result see. */
 static void widen_strip(const Int8 *own, int64_t image, int64_t first, int64_t n, int16_t *strip)
 {
     const Int8Plan *plan = own->plan;
     int64_t c = plan->c, channels = own->channels, size = own->columns * channels;
-    int64_t rows = (n - 1) * (plan->step_h / own->skip_h) + plan->dilate_h * (plan->window_h - 1) + 1;
+    int64_t rows = rows_seen(own, n);
     int is_signed = plan->source == SIGNED_BYTES;
     for (int64_t r = 0; r < rows; r++, strip += size) {
         int64_t row = first * plan->step_h - plan->top + r * own->skip_h;
@@ -344,12 +351,6 @@ static inline __attribute__((always_inline)) void multiply_channels(const Int8 *
 }
 
 /* ---- jobs ---- */
-
-static int64_t rows_seen(const Int8 *own, int64_t rows)
-{
-    const Int8Plan *plan = own->plan;
-    return (rows - 1) * (plan->step_h / own->skip_h) + plan->dilate_h * (plan->window_h - 1) + 1;
-}
 
 /* Numbers of scratch memory that a worker needs: a strip, two of whose numbers take the place of one, and windows. */
 static int64_t scratch_of_strip(const Int8 *own)
