@@ -1,5 +1,6 @@
 """Pages from templates, in which all values are escaped."""
 
+import calendar
 import functools
 import pathlib
 import time
@@ -50,6 +51,14 @@ def utc(ms: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(ms / 1000))
 
 
+def moment(text: str) -> int | None:
+    """Milliseconds since 1970 of a time such as "2026-11-22 08:10:03 UTC", as run folders have it; None of others"""
+    try:
+        return calendar.timegm(time.strptime(text, "%Y-%m-%d %H:%M:%S UTC")) * 1000
+    except ValueError:
+        return None
+
+
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER),
@@ -65,7 +74,7 @@ def _environment() -> jinja2.Environment:
         "size": size,
         "middle_cut": middle_cut,
     }
-    environment.filters |= {"utc": utc}
+    environment.filters |= {"utc": utc, "moment": moment}
     return environment
 
 

@@ -49,7 +49,8 @@ def test_times_have_one_form_and_keep_it_when_a_page_is_refreshed(page, server, 
     page.evaluate("document.querySelector('#live dl').id = 'old'")
     page.locator("#old").wait_for(state="detached")
     assert TIME.fullmatch(page.locator("time.when").first.inner_text())
-    for each in ("/admin", "/admin/audit", f"/data/{dataset}/history"):
+    run = rest.get(page, "/api/v1/jobs")["items"][0]["id"]
+    for each in ("/admin", "/admin/audit", f"/data/{dataset}/history", "/jobs", f"/jobs/{run}"):
         page.goto(f"{server.address}{each}")
         shown = page.locator("time.when").all_inner_texts()
         assert {bool(TIME.fullmatch(text)) for text in shown} == {True}, each

@@ -36,7 +36,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// times as the server writes them, but in the reader's own time zone
+// times as the server writes them, but in the reader's own time zone, also in what a page adds later
 function showTimes() {
   for (const each of document.querySelectorAll("time.when:not([title])")) {
     const ms = Number(each.dataset.ms);
@@ -45,6 +45,7 @@ function showTimes() {
   }
 }
 showTimes();
+new MutationObserver(showTimes).observe(document.getElementById("main"), { childList: true, subtree: true });
 
 const live = document.querySelector("[data-refresh]");
 if (live) {
@@ -58,7 +59,6 @@ if (live) {
       if (!fresh) return;
       const chosen = new Set([...live.querySelectorAll("input:checked")].map((box) => box.value));
       live.replaceChildren(...fresh.childNodes);
-      showTimes();
       for (const box of live.querySelectorAll("input[type=checkbox]")) box.checked = chosen.has(box.value);
     } catch (error) {
       tellAway(`What is shown may be old: ${error.message}. It is tried again.`);

@@ -7,13 +7,8 @@ const failed = document.getElementById("queue-failed");
 const EVERY_MS = 5000;
 let dragged = null; // {row, list, order}
 let nMoving = 0;
+let newest = 0; // the refresh that began last
 let moves = Promise.resolve(); // one after the other: who presses a key three times moves by three
-
-function showTimes() {
-  for (const each of queue.querySelectorAll("time.when")) {
-    each.textContent = new Date(Number(each.dataset.ms)).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
-  }
-}
 
 function focusOn(job, way) {
   const row = queue.querySelector(`[data-job="${job}"]`);
@@ -22,16 +17,15 @@ function focusOn(job, way) {
 }
 
 async function refresh() {
+  const turn = (newest += 1);
   try {
     const response = await ask(location.href, { headers: { accept: "text/html" } });
     tellAway("");
-    if (dragged) return;
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("queue");
-    if (!fresh || dragged) return;
+    if (!fresh || dragged || turn !== newest) return; // an answer from before a move would bring the old order back
     const active = queue.contains(document.activeElement) ? document.activeElement : null;
     const job = active?.closest("[data-job]")?.dataset.job;
     queue.replaceChildren(...fresh.childNodes);
-    showTimes();
     if (job) focusOn(job, active.dataset.way);
   } catch (error) {
     tellAway(`What is shown may be old: ${error.message}. It is tried again.`);
@@ -112,7 +106,6 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") drop(false);
 });
 
-showTimes();
 setInterval(() => {
   if (!document.hidden && !dragged && !nMoving && !queue.querySelector("details[open]")) refresh();
 }, EVERY_MS);
