@@ -56,8 +56,9 @@ TABLE = {
     """,
     ("viewer", "changes"): """
     DELETE /api/v1/tokens/{token}
-    POST /account/password /account/tokens /account/tokens/{token} /api/v1/predict /api/v1/predict/activations
-    POST /api/v1/tokens /sign-out
+    POST /account/own /account/password /account/tokens /account/tokens/{token} /api/v1/predict
+    POST /api/v1/predict/activations /api/v1/tokens /sign-out
+    PATCH /api/v1/me
     PUT /api/v1/me/password
     """,
     ("annotator", "changes"): """

@@ -12,13 +12,16 @@ Scope: TypeAlias = Literal["read", "write"]
 class Identity:
     """A user, and what the request may do.
 
-    user: identifier; name, role: of the user
+    user: identifier; name, role: of the user; shown_name: for others to read, never ""
+    has_keys: whether single letters are keys of the pages
     may_write: false of a token that only reads
     via: how the user signed in
     """
 
     user: str
     name: str
+    shown_name: str
     role: Role
+    has_keys: bool
     may_write: bool
     via: Literal["session", "token"]

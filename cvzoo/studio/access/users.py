@@ -22,10 +22,15 @@ _NAME = re.compile(r"[\w.@+-]{1,80}")
 
 @dataclasses.dataclass(frozen=True)
 class User:
-    """A user. is_active: false of one who may not sign in; created_at: milliseconds since 1970"""
+    """A user. is_active: false of one who may not sign in; created_at: milliseconds since 1970
+
+    name: to sign in with; shown_name: what others read, never ""; has_keys: whether single letters are keys of pages
+    """
 
     id: str
     name: str
+    shown_name: str
+    has_keys: bool
     role: Role
     is_active: bool
     has_password: bool
@@ -60,15 +65,30 @@ def add_user(engine: Engine, name: str, role: Role, clock: Clock) -> User:
     if not _NAME.fullmatch(name):
         raise ConfigError("a user cannot have this name", expected="letters, digits and . @ + - _, at most 80")
     quota = default_quota(engine)
-    user = User(new_id("us"), name, role, is_active=True, has_password=False, created_at=clock(), quota=quota)
-    row = {"id": user.id, "name": name, "role": role, "is_active": True, "created_at": user.created_at}
+    row = {"id": new_id("us"), "name": name, "role": role, "is_active": True, "created_at": clock()}
     row |= {"quota": json.dumps(quota.to_json())} if quota.is_limited else {}
     try:
         with writing(engine) as connection:
             connection.execute(insert(USER).values(**row))
+            return _user(connection.execute(select(USER).where(USER.c.id == row["id"])).one())
     except IntegrityError:
         raise ConfigError(f"there is a user {name} already", hint="another name") from None
-    return user
+
+
+def change_own(engine: Engine, user: str, *, shown_name: str | None = None, has_keys: bool | None = None) -> None:
+    """What a user chooses; None stays. shown_name: "" is the name
+
+    Raises ConfigError if another user is named or shown so.
+    """
+    given = {"shown_name": shown_name, "has_keys": has_keys}
+    values = {key: value for key, value in given.items() if value is not None}
+    if not values:
+        return
+    with writing(engine) as connection:
+        others = connection.execute(select(USER.c.name, USER.c.shown_name).where(USER.c.id != user))
+        if shown_name and shown_name.casefold() in {each.casefold() for row in others for each in row}:
+            raise ConfigError(f"another user is shown as {shown_name}", hint="another name")
+        connection.execute(update(USER).where(USER.c.id == user).values(**values))
 
 
 def change_user(engine: Engine, user: str, *, role: Role | None = None, is_active: bool | None = None) -> None:
@@ -136,4 +156,5 @@ def _sign_out(connection: Connection, user: str) -> None:
 
 def _user(row: Any) -> User:
     quota = quota_from_json(row.quota)
-    return User(row.id, row.name, row.role, row.is_active, row.password is not None, row.created_at, quota)
+    own = (row.id, row.name, row.shown_name or row.name, row.has_keys, row.role, row.is_active)
+    return User(*own, row.password is not None, row.created_at, quota)

@@ -143,7 +143,7 @@ def purge(request: Request, thing: str, who: Identity) -> None:
 def trash_rows(request: Request) -> list[dict[str, Any]]:
     """A row for each deleted thing."""
     studio = studio_of(request)
-    names = {user.id: user.name for user in all_users(studio.engine)}
+    names = {user.id: user.shown_name for user in all_users(studio.engine)}
     return [
         {
             "id": each.id,

@@ -83,7 +83,7 @@ def queue_of(request: Request, who: Identity) -> tuple[str, list[dict[str, Any]]
     """(the etag, a row for each job that waits)."""
     studio = studio_of(request)
     queue = read_queue(studio.engine)
-    names = {user.id: user.name for user in all_users(studio.engine)}
+    names = {user.id: user.shown_name for user in all_users(studio.engine)}
     forecast = Forecast(studio.jobs, studio.runs, studio.place, studio.clock()) if queue.jobs else None
     is_held = studio.jobs.queue_held_by is not None
     starts: dict[str, float | None] = {}

@@ -1,4 +1,4 @@
-"""Users and tokens, and the audit, for administrators; the own password and tokens, for all."""
+"""Users and tokens, and the audit, for administrators; the own name, password and tokens, for all."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -11,17 +11,26 @@ from cvzoo.studio.access.quotas import Quota, set_quota
 from cvzoo.studio.access.roles import Role
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.access.tokens import new_token, revoke_token, tokens_of
-from cvzoo.studio.access.users import User, add_user, all_users, change_user, find_user, forget_password, set_password
-from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer, address_of, require_session
+from cvzoo.studio.access.users import (
+    User,
+    add_user,
+    all_users,
+    change_own,
+    change_user,
+    find_user,
+    forget_password,
+    set_password,
+)
+from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer, address_of, require_reader, require_session
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.ids import is_id
-from cvzoo.studio.problems import Problem, shown_name
+from cvzoo.studio.problems import Problem, can_be_shown, shown_name
 from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
 router = api_router("users")
 _Password: TypeAlias = Annotated[str, Field(max_length=1000)]
-MAX_DAYS = 3650
+MAX_DAYS, MAX_SHOWN = 3650, 80
 
 
 class NewUser(BaseModel):
@@ -47,6 +56,15 @@ class ChangedUser(BaseModel):
     quota: NewQuota | None = None
 
 
+class ChangedMe(BaseModel):
+    """What a user chooses; null: it stays. shown_name: what others read, "": the name; keys: whether single letters are
+    keys of the pages
+    """
+
+    shown_name: Annotated[str, Field(max_length=MAX_SHOWN)] | None = None
+    keys: bool | None = None
+
+
 class NewPassword(BaseModel):
     """The own password. current: not needed if there is none yet"""
 
@@ -64,8 +82,15 @@ class NewToken(BaseModel):
 
 @router.get("/me")
 def get_me(who: Reader) -> dict[str, Any]:
-    """Who makes the request."""
-    return {"id": who.user, "name": who.name, "role": who.role, "may_write": who.may_write, "via": who.via}
+    """Who makes the request, and what the user chose."""
+    own = {"id": who.user, "name": who.name, "shown_name": who.shown_name, "keys": who.has_keys}
+    return {**own, "role": who.role, "may_write": who.may_write, "via": who.via}
+
+
+@router.patch("/me")
+def patch_me(request: Request, body: ChangedMe, who: Writer) -> dict[str, Any]:
+    """Another name that is shown, 409 if another user's, or whether single letters are keys of the pages."""
+    return get_me(change_me(request, who, body))
 
 
 @router.put("/me/password", status_code=204)
@@ -130,6 +155,19 @@ def list_audit(
     """Who did what, the newest first, 200 at a time. action: what the entries' actions begin with"""
     found = entries(studio_of(request).engine, before=before, action=action, limit=200)
     return {"items": [each.to_json() for each in found], "next": _next(found, 200)}
+
+
+def change_me(request: Request, who: Identity, body: ChangedMe) -> Identity:
+    """Who makes the request, after what the user chose. Raises Problem 422, ConfigError as `change_own`."""
+    shown = None if body.shown_name is None else " ".join(body.shown_name.split())
+    if shown is not None and not can_be_shown(shown):
+        raise Problem(422, "some values are invalid", fields={"shown_name": "a name of letters that can be shown"})
+    change_own(studio_of(request).engine, who.user, shown_name=shown, has_keys=body.keys)
+    after = require_reader(request)
+    detail: dict[str, list[Any]] = {"shown_name": [who.shown_name, after.shown_name]}
+    detail["keys"] = [who.has_keys, after.has_keys]
+    audit(request, who, "user.own", who.user, {key: pair for key, pair in detail.items() if pair[0] != pair[1]})
+    return after
 
 
 def change_quota(request: Request, who: Identity, user: str, quota: Quota) -> None:

@@ -29,6 +29,8 @@ USER = Table(
     Column("is_active", Boolean, nullable=False, server_default=true()),
     Column("password", LargeBinary(48)),  # salt and hash; null: signs in by links only
     Column("quota", Text, nullable=False, server_default="{}"),  # JSON
+    Column("shown_name", String(80), nullable=False, server_default=""),  # "": the name
+    Column("has_keys", Boolean, nullable=False, server_default=true()),  # single letters are keys of pages
     Column("created_at", Integer, nullable=False),
 )
 TICKET = Table(

@@ -18,7 +18,10 @@ from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer
 from cvzoo.studio.api.server_settings import change_default_quota, server_settings
 from cvzoo.studio.api.storage import begin_backup, collect_unused, storage
 from cvzoo.studio.api.users import (
+    MAX_SHOWN,
+    ChangedMe,
     add_token,
+    change_me,
     change_password,
     change_quota,
     end_token,
@@ -28,7 +31,7 @@ from cvzoo.studio.api.users import (
     update_user,
 )
 from cvzoo.studio.pages.render import render
-from cvzoo.studio.problems import Problem
+from cvzoo.studio.problems import Problem, words_of
 from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import studio_of
 
@@ -40,8 +43,22 @@ _ALL = 1_000_000
 
 @router.get("/account")
 def account_page(request: Request, who: Reader) -> Response:
-    """The own password and tokens."""
+    """The own name, password and tokens."""
     return _account(request, who, {}, 200)
+
+
+@router.post("/account/own")
+def own_by_form(request: Request, who: Writer, shown_name: _Text = "", keys: _Text = "") -> Response:
+    """Another name that is shown, and whether single letters are keys."""
+    try:
+        if len(shown_name) > MAX_SHOWN:
+            raise ConfigError(f"at most {MAX_SHOWN} letters")
+        change_me(request, who, ChangedMe(shown_name=shown_name, keys=bool(keys)))
+    except ConfigError as error:
+        return _account(request, who, {"own_error": str(error).replace("\n", ", "), "shown_name": shown_name}, 422)
+    except Problem as problem:
+        return _account(request, who, {"own_error": words_of(problem), "shown_name": shown_name}, problem.status_code)
+    return RedirectResponse("/account", status_code=303)
 
 
 @router.post("/account/password")
@@ -194,7 +211,8 @@ def _quota(running: str, queued: str, gigabytes: str) -> Quota:
 def _account(request: Request, who: Identity, more: dict[str, Any], status: int) -> Response:
     studio = studio_of(request)
     user = find_user(studio.engine, who.user)
-    values: dict[str, Any] = {"password_error": "", "token_error": "", "secret": "", "user": user}
+    values: dict[str, Any] = {"password_error": "", "token_error": "", "own_error": "", "secret": "", "user": user}
+    values["shown_name"] = "" if user is None or user.shown_name == user.name else user.shown_name
     values["tokens"] = tokens_of(studio.engine, who.user, studio.clock)
     return render(request, "account.html", status_code=status, values=values | more)
 

@@ -67,7 +67,7 @@ def explorer(
         "where": dict(wanted.query())
         | {"class": wanted.classes, "edited": wanted.edited, "proposed": wanted.is_proposed},
         "work": data.datasets.work(dataset.id),
-        "users": [each.name for each in annotators(studio_of(request))],
+        "users": annotators(studio_of(request)),
         "stages": STAGE_WORDS,
         "sorts": SORTS if wanted.evaluation else {key: words for key, words in SORTS.items() if key != "-errors"},
         "has_before": ends[0] is not None,
@@ -123,7 +123,7 @@ def editor(
         "findings": data.findings.page(dataset.id, ordinal=ordinal, limit=_N_FINDING),
         "history": data.items.history(dataset.id, ordinal)[:_N_HISTORY],
         "stages": STAGE_WORDS,
-        "users": [each.name for each in annotators(studio_of(request))],
+        "users": annotators(studio_of(request)),
         "known_tags": [name for name, _ in data.datasets.work(dataset.id)["tags"]],
         "mine": _next_of_mine(request, dataset, ordinal),
     }

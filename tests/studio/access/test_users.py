@@ -41,6 +41,47 @@ def test_a_password_changes_only_with_the_current_one(browser):
     assert browser.put("/api/v1/me/password", json={"new": "short", "current": PASSWORD}).status_code == 409
 
 
+def test_a_user_changes_the_name_that_is_shown_and_turns_keys_off(browser, stranger, studio):
+    ada = users.add_user(studio.engine, "ada", "annotator", studio.clock)
+    assert opened(stranger, studio, ada.id).get("/api/v1/me").json()["shown_name"] == "ada"
+    answer = stranger.patch("/api/v1/me", json={"shown_name": " Ada  Lovelace ", "keys": False}).json()
+    assert (answer["name"], answer["shown_name"], answer["keys"]) == ("ada", "Ada Lovelace", False)
+    assert ">Ada Lovelace</a>" in stranger.get("/").text
+    assert 'data-keys="off"' in stranger.get("/").text
+    assert "Ada Lovelace" in browser.get("/admin").text
+    entry = browser.get("/api/v1/audit").json()["items"][0]
+    assert (entry["user"], entry["action"]) == ("ada", "user.own")
+    assert entry["detail"] == {"shown_name": ["ada", "Ada Lovelace"], "keys": [True, False]}
+    assert stranger.patch("/api/v1/me", json={"keys": True}).json()["shown_name"] == "Ada Lovelace"
+    assert stranger.patch("/api/v1/me", json={"shown_name": ""}).json()["shown_name"] == "ada"
+
+
+@pytest.mark.parametrize("name", ["ADMIN", "The  boss"])
+def test_a_user_is_not_shown_as_another_one(browser, stranger, studio, name):
+    assert browser.patch("/api/v1/me", json={"shown_name": "the boss"}).status_code == 200
+    opened(stranger, studio, users.add_user(studio.engine, "ada", "viewer", studio.clock).id)
+    assert stranger.patch("/api/v1/me", json={"shown_name": name}).status_code == 409
+    answer = stranger.post("/account/own", data={"shown_name": name, "keys": "on"})
+    assert answer.status_code == 422
+    assert f'value="{name}"' in answer.text
+    assert "another user is shown as" in answer.text
+
+
+@pytest.mark.parametrize("name", ["a\u200d\u202e", "a\x00b", "a" * 81])
+def test_a_name_that_cannot_be_shown_is_refused_beside_its_field(browser, name):
+    assert browser.patch("/api/v1/me", json={"shown_name": name}).status_code == 422
+    answer = browser.post("/account/own", data={"shown_name": name})
+    assert answer.status_code == 422
+    assert 'id="own-error"' in answer.text
+
+
+def test_the_form_of_the_account_changes_the_name_and_the_keys(browser):
+    assert browser.post("/account/own", data={"shown_name": "Root"}).status_code == 303
+    me = browser.get("/api/v1/me").json()
+    assert (me["shown_name"], me["keys"]) == ("Root", False)
+    assert 'value="Root"' in browser.get("/account").text
+
+
 @pytest.mark.parametrize(("name", "password"), [("admin", "wrong"), ("nobody", PASSWORD), ("admin", "")])
 def test_a_wrong_name_or_password_is_refused_in_the_same_words(studio, stranger, name, password):
     tickets.new_ticket(studio.engine, studio.clock)

@@ -14,7 +14,7 @@ EXPORT = ExportSpec("best.safetensors", "wr_a", "ab", "onnx")
 
 
 def who(user="us_a", role="trainer"):
-    return Identity(user, user, role, True, "session")
+    return Identity(user, user, user, role, True, True, "session")
 
 
 ADMIN = who("us_admin", "administrator")

@@ -15,13 +15,19 @@ document.addEventListener("submit", (event) => {
   if (question && !confirm(question)) event.preventDefault();
 });
 
+const isTyping = (event) => event.target.closest("input, select, textarea, [contenteditable]");
+// who has turned keys off, as speech input types letters, has those with Ctrl, and those that are no letters
+if (document.body.dataset.keys === "off") addEventListener("keydown", (event) => {
+  const isLetter = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey;
+  if (isLetter && !isTyping(event)) event.stopImmediatePropagation();
+}, true);
+
 const dialog = document.getElementById("keys");
 document.getElementById("keys-button").addEventListener("click", () => dialog.showModal());
 const PAGES = { h: "/", d: "/data", r: "/jobs", n: "/jobs/new", e: "/evaluations", m: "/models", t: "/try", c: "/compare" };
 let afterG = false;
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input, select, textarea, [contenteditable]");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+  if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
   if (afterG && PAGES[event.key]) {
     location.assign(PAGES[event.key]);
     event.preventDefault(); // the key is none of the page's own
