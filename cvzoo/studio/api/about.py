@@ -11,6 +11,7 @@ from cvzoo.studio.access.users import all_users
 from cvzoo.studio.access.who import Annotator, Reader, Trainer, require_owner
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_run import found_job
+from cvzoo.studio.etag import require_seen
 from cvzoo.studio.jobs.job import MAX_NOTES, MAX_TAGS, PRIORITIES, Job
 from cvzoo.studio.jobs.queue import priority_refusal
 from cvzoo.studio.jobs.spec import TrainSpec
@@ -81,8 +82,18 @@ def purge_thing(request: Request, thing: str, who: Annotator) -> None:
     purge(request, thing, who)
 
 
-def describe(request: Request, job: str, body: About, who: Identity, known: str | None = None) -> Job:
-    """Changes what is said of a job. Raises Problem 403, 404, 409, 412, 422."""
+def about_of(job: Job) -> dict[str, str]:
+    """What is said of a job, as in its form."""
+    return {"name": job.name, "tags": ", ".join(job.tags), "notes": job.notes}
+
+
+def describe(
+    request: Request, job: str, body: About, who: Identity, known: str | None = None, *, seen: str = ""
+) -> Job:
+    """Changes what is said of a job. Raises Problem 403, 404, 409, 412, 422.
+
+    known: the job's rank; seen: as of `require_seen`
+    """
     studio = studio_of(request)
     for _ in range(5):  # it may change between the look and the change
         found = found_job(request, job)
@@ -94,6 +105,8 @@ def describe(request: Request, job: str, body: About, who: Identity, known: str 
         refusal = None if body.priority is None else priority_refusal(who, found, body.priority)
         if refusal is not None:
             raise Problem(403, refusal, hint="ask an administrator")
+        given = {"name": name, "tags": None if tags is None else ", ".join(tags), "notes": body.notes}
+        require_seen(seen, about_of(found), {key: text for key, text in given.items() if text is not None})
         changed = studio.jobs.describe(found, name=name, notes=body.notes, tags=tags, priority=body.priority)
         if changed is not None:
             audit(request, who, "job.describe", job, body.model_dump(exclude_none=True, exclude={"notes"}))
@@ -167,23 +180,6 @@ def _found(request: Request, thing: str, who: Identity) -> Trashed:
 
 def _gone() -> Problem:
     return Problem(404, "there is no such thing in the trash", hint="it may have been restored, or deleted for good")
-
-
-@pages.post("/jobs/{job}/about")
-def describe_by_form(
-    request: Request,
-    job: str,
-    who: Trainer,
-    name: Annotated[str, Form(max_length=120)] = "",
-    notes: Annotated[str, Form(max_length=MAX_NOTES)] = "",
-    tags: Annotated[str, Form(max_length=1000)] = "",
-) -> Response:
-    """The form of the job's page; tags have commas between them."""
-    words = [each.strip() for each in tags.split(",") if each.strip()]
-    if len(words) > MAX_TAGS or any(len(each) > 40 for each in words):
-        raise Problem(422, "some values are invalid", fields={"tags": f"at most {MAX_TAGS}, of 40 letters"})
-    describe(request, job, About(name=name or None, notes=notes, tags=words), who)
-    return RedirectResponse(f"/jobs/{job}", status_code=303)
 
 
 @pages.post("/jobs/{job}/delete")

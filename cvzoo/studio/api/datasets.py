@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
@@ -16,6 +16,7 @@ from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.overview import overview_of
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.split_matrix import split_matrix
+from cvzoo.studio.etag import etag_of
 from cvzoo.studio.models.lineage import made_of, made_to_json
 from cvzoo.studio.problems import JSONText, Problem
 from cvzoo.studio.routes import api_router
@@ -105,7 +106,8 @@ def get_dataset(request: Request, dataset: FoundDataset) -> Response:
     more["add_error"] = data.tasks.failure("add", dataset.id)
     more["models"] = made_to_json(made_of(data.versions.of(dataset.id), studio.models))
     # not a dict, whose values FastAPI would look through one by one
-    return JSONText(dataset.to_json() | data.datasets.counts(dataset.id) | more)
+    tree = dataset.to_json() | data.datasets.counts(dataset.id) | more
+    return JSONText(tree, headers={"etag": f'"{etag_of(dataset.about)}"'})
 
 
 @router.get("/datasets/{dataset}/overview")
@@ -121,17 +123,32 @@ def get_overview(request: Request, dataset: FoundDataset) -> dict[str, Any]:
 
 
 @router.patch("/datasets/{dataset}")
-def change_dataset(request: Request, dataset: FoundDataset, body: Changed, who: Annotator) -> dict[str, Any]:
-    """Another name, licence or notes; 409 if the name is taken."""
-    change_about(request, dataset, body, who)
+def change_dataset(
+    request: Request,
+    response: Response,
+    dataset: FoundDataset,
+    body: Changed,
+    who: Annotator,
+    if_match: Annotated[str, Header(max_length=80)] = "",
+) -> dict[str, Any]:
+    """Another name, licence or notes; 409 if the name is taken; 412 with those that are stored, as `current`, if
+    If-Match is the ETag of others.
+    """
+    change_about(request, dataset, body, who, if_match)
     found = studio_of(request).data.datasets.get(dataset.id)
-    return {} if found is None else found.to_json()
+    if found is None:
+        return {}
+    response.headers["etag"] = f'"{etag_of(found.about)}"'
+    return found.to_json()
 
 
-def change_about(request: Request, dataset: Dataset, body: Changed, who: Identity) -> None:
-    """Changes what is said of a data set, and records it in the audit. Raises Problem 409, 422."""
+def change_about(request: Request, dataset: Dataset, body: Changed, who: Identity, seen: str = "") -> None:
+    """Changes what is said of a data set, and records it in the audit. Raises Problem 409, 412, 422.
+
+    seen: as of `require_seen`
+    """
     values = body.model_dump(exclude_none=True)
-    studio_of(request).data.datasets.change(dataset.id, **values)
+    studio_of(request).data.datasets.change(dataset.id, **values, seen=seen)
     audit(request, who, "dataset.change", dataset.id, values)
 
 

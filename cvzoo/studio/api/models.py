@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import BaseModel, Field
 
@@ -14,6 +14,7 @@ from cvzoo.studio.access.who import Reader, Trainer, require_owner
 from cvzoo.studio.api.actions import new_job
 from cvzoo.studio.api.datasets import MAX_NOTES, audit
 from cvzoo.studio.api.named_data import require_folder
+from cvzoo.studio.etag import etag_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.inference.pool import Loaded
 from cvzoo.studio.jobs.job import Job
@@ -91,24 +92,40 @@ def create_model(request: Request, body: NewModel, who: Trainer) -> dict[str, An
 
 
 @router.get("/models/{model}")
-def get_model(request: Request, found: FoundModel, _: Reader) -> dict[str, Any]:
+def get_model(request: Request, response: Response, found: FoundModel, _: Reader) -> dict[str, Any]:
     """A model's card, with provenance, thresholds and scores; its notes; its last verification; and its lineage, back
     to the images.
     """
     studio = studio_of(request)
     register, verified = studio.models.register, studio.verifications.get(found.key)
     more: dict[str, Any] = {"card": card_of(found), "notes": register.notes(found.key)}
+    response.headers["etag"] = f'"{etag_of({"notes": more["notes"]})}"'
     more["verified"] = None if verified is None else verified.to_json()
     lineage = [each.to_json() for each in lineage_of(found, studio.data)]
     return {**_row(found, register.aliases()), **more, "lineage": lineage}
 
 
 @router.patch("/models/{model}")
-def change_model(request: Request, found: FoundModel, body: Notes, who: Trainer) -> dict[str, Any]:
-    """Other notes."""
-    studio_of(request).models.register.set_notes(found.key, body.notes.strip())
+def change_model(
+    request: Request,
+    response: Response,
+    found: FoundModel,
+    body: Notes,
+    who: Trainer,
+    if_match: Annotated[str, Header(max_length=80)] = "",
+) -> dict[str, Any]:
+    """Other notes; 412 with those that are stored, as `current`, if If-Match is the ETag of others."""
+    notes = change_notes(request, found, body, who, if_match)
+    response.headers["etag"] = f'"{etag_of({"notes": notes})}"'
+    return {"notes": notes}
+
+
+def change_notes(request: Request, found: Model, body: Notes, who: Identity, seen: str) -> str:
+    """The notes, after they were changed. Raises Problem 412 as `require_seen`."""
+    notes = body.notes.strip()
+    studio_of(request).models.register.set_notes(found.key, notes, seen)
     audit(request, who, "model.notes", found.key, {})
-    return {"notes": body.notes.strip()}
+    return notes
 
 
 @router.delete("/models/{model}", status_code=204)

@@ -13,8 +13,11 @@ from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.where import STAGES, facets_of
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import DATASET, REVISION
+from cvzoo.studio.etag import require_seen
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.problems import Problem, shown_name
+
+_ABOUT = ("name", "licence", "notes")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +48,11 @@ class Dataset:
     changed_at: int
     created_at: int
     created_by: str | None
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What people say of it."""
+        return {name: getattr(self, name) for name in _ABOUT}
 
     def to_json(self) -> dict[str, Any]:
         """For the REST interface."""
@@ -102,16 +110,28 @@ class Datasets:
             return [_dataset_of(row) for row in connection.execute(query)]
 
     def change(
-        self, dataset: str, *, name: str | None = None, licence: str | None = None, notes: str | None = None
+        self,
+        dataset: str,
+        *,
+        name: str | None = None,
+        licence: str | None = None,
+        notes: str | None = None,
+        seen: str = "",
     ) -> None:
-        """Another name, licence, or notes; None stays. Raises Problem 409 if the name is taken, 422 if it is none."""
+        """Another name, licence, or notes; None stays.
+
+        Raises Problem 409 if the name is taken, 412 as `require_seen`, 422 if the name is none.
+        """
         given = {"licence": licence, "notes": notes, "name": None if name is None else shown_name(name)}
         values = {key: value.strip() for key, value in given.items() if value is not None}
         if not values:
             return
         try:
             with writing(self._engine) as connection:
-                connection.execute(update(DATASET).where(DATASET.c.id == dataset).values(**values))
+                mine = DATASET.c.id == dataset
+                for row in connection.execute(select(*(DATASET.c[key] for key in _ABOUT)).where(mine)).all():
+                    require_seen(seen, dict(row._mapping), values)
+                connection.execute(update(DATASET).where(mine).values(**values))
         except IntegrityError:
             raise Problem(
                 409, f"there is a data set {values['name']} already", fields={"name": "this name is taken"}

@@ -13,6 +13,7 @@ from cvzoo.files.file_hash import sha256_of
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import MODEL, MODEL_ALIAS, MODEL_NOTES
+from cvzoo.studio.etag import require_seen
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.place import Place
 from cvzoo.studio.problems import Problem, shown_name
@@ -67,11 +68,13 @@ class Register:
             query = select(MODEL_NOTES.c.notes).where(MODEL_NOTES.c.model == model)
             return str(connection.execute(query).scalar() or "")
 
-    def set_notes(self, model: str, notes: str) -> None:
-        """Other notes."""
+    def set_notes(self, model: str, notes: str, seen: str = "") -> None:
+        """Other notes. Raises Problem 412 as `require_seen`."""
         query = insert_or_update(MODEL_NOTES).values(model=model, notes=notes)
         change = query.on_conflict_do_update(index_elements=["model"], set_={"notes": query.excluded.notes})
         with writing(self._engine) as connection:
+            known = connection.execute(select(MODEL_NOTES.c.notes).where(MODEL_NOTES.c.model == model)).scalar()
+            require_seen(seen, {"notes": str(known or "")}, {"notes": notes})
             connection.execute(change)
 
     def uploaded(self, *, is_trashed: bool = False) -> list[Uploaded]:

@@ -33,6 +33,7 @@ from cvzoo.studio.data.reach import SIDE, place, reach_of
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.split_matrix import split_matrix
 from cvzoo.studio.data.where import Filter
+from cvzoo.studio.etag import etag_of
 from cvzoo.studio.jobs.recipe_helper import anchors_of_recipes
 from cvzoo.studio.models.found import ALIAS
 from cvzoo.studio.models.lineage import made_of
@@ -215,16 +216,26 @@ def judge_by_form(
 
 @router.post("/data/{dataset}/about")
 def about_by_form(
-    request: Request, dataset: FoundDataset, who: Annotator, name: _Text = "", licence: _Text = "", notes: _Notes = ""
+    request: Request,
+    dataset: FoundDataset,
+    who: Annotator,
+    name: _Text = "",
+    licence: _Text = "",
+    notes: _Notes = "",
+    seen: _Text = "",
 ) -> Response:
-    """Another name, licence or notes."""
+    """Another name, licence or notes. seen: the mark of those that the form began with"""
+    typed = {"name": name.strip(), "licence": licence.strip(), "notes": notes.replace("\r\n", "\n").strip()}
     try:
-        body = Changed(name=name.strip(), licence=licence.strip(), notes=notes.replace("\r\n", "\n").strip())
-        change_about(request, dataset, body, who)
+        change_about(request, dataset, Changed(**typed), who, seen)
     except ValidationError:
-        return _page(request, dataset, {"about_error": "the name has 1 to 120 letters, the licence at most 200"})
+        words = f"the name has 1 to 120 letters, the licence at most 200, the notes at most {MAX_NOTES}"
+        return _page(request, dataset, {"about_error": words, "about": {**typed, "seen": seen}})
     except Problem as problem:
-        return _page(request, dataset, {"about_error": words_of(problem)})
+        theirs = problem.more.get("current")
+        more: dict[str, Any] = {"about_error": "" if theirs else words_of(problem), "theirs": theirs}
+        more["about"] = {**typed, "seen": seen if theirs is None else etag_of(theirs)}
+        return _page(request, dataset, more, problem.status_code)
     return RedirectResponse(f"/data/{dataset.id}", status_code=303)
 
 
@@ -319,7 +330,7 @@ def _free_name(request: Request, name: str) -> str:
     return next(each for each in numbered if each not in taken)
 
 
-def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
+def _page(request: Request, dataset: Dataset, more: dict[str, Any], status: int = 422) -> Response:
     studio = studio_of(request)
     data = studio.data
     tasks = [
@@ -332,6 +343,8 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "version_error": "",
         "class_error": "",
         "about_error": "",
+        "about": {**dataset.about, "seen": etag_of(dataset.about)},
+        "theirs": None,
         "propose_error": "",
         "add_error": "",
         "add_spec": "",
@@ -359,9 +372,8 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any]) -> Response:
         "delete_error": "",
         "source": source_words(dataset.source),
     }
-    return render(
-        request, "dataset.html", status_code=422 if more and "preview" not in more else 200, values=values | more
-    )
+    status = status if more and "preview" not in more else 200
+    return render(request, "dataset.html", status_code=status, values=values | more)
 
 
 def _own_models(request: Request) -> list[tuple[str, str]]:

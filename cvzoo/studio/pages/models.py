@@ -13,7 +13,7 @@ from cvzoo.studio.api.models import (
     NewExport,
     NewPredictions,
     Notes,
-    change_model,
+    change_notes,
     export,
     found_model,
     name_model,
@@ -24,6 +24,7 @@ from cvzoo.studio.api.models import (
 )
 from cvzoo.studio.api.verify_model import verify_model
 from cvzoo.studio.api.zoo import fetch_member
+from cvzoo.studio.etag import etag_of
 from cvzoo.studio.jobs.spec import EvaluateSpec, ExportSpec, PredictionForm, PredictSpec
 from cvzoo.studio.models.card import card_of
 from cvzoo.studio.models.found import Model
@@ -93,19 +94,24 @@ def about_by_form(
     who: Trainer,
     alias: Annotated[str, Form(max_length=100)] = "",
     removed: Annotated[str, Form(max_length=100)] = "",
-    notes: Annotated[str | None, Form(max_length=2 * MAX_NOTES)] = None,
+    notes: Annotated[str | None, Form(max_length=3 * MAX_NOTES)] = None,
+    seen: Annotated[str, Form(max_length=80)] = "",
 ) -> Response:
-    """Gives the model an alias, takes one, or changes its notes."""
+    """Gives the model an alias, takes one, or changes its notes. seen: the mark of those that the form began with"""
+    typed = {} if notes is None else {"typed_notes": notes.replace("\r\n", "\n"), "seen": seen}
     try:
         if alias.strip():
             name_model(request, found, alias.strip().lower(), who)
         elif removed:
             remove_alias(request, found, removed, who)
         elif notes is not None:
-            change_model(request, found, Notes(notes=notes.replace("\r\n", "\n")), who)
+            change_notes(request, found, Notes(notes=typed["typed_notes"]), who, seen)
     except ValidationError:
-        return _page(request, found, {"notes": f"at most {MAX_NOTES} letters"}, 422)
+        return _page(request, found, {"notes": f"at most {MAX_NOTES} letters", **typed}, 422)
     except Problem as problem:
+        if "current" in problem.more:
+            theirs = problem.more["current"]
+            return _page(request, found, typed | {"seen": etag_of(theirs)}, problem.status_code, theirs)
         return _page(request, found, problem.more.get("fields", {"alias": str(problem.detail)}), problem.status_code)
     return RedirectResponse(f"/models/{found.key}", status_code=303)
 
@@ -172,7 +178,9 @@ def predict_by_form(
     return RedirectResponse(f"/jobs/{job.id}", status_code=303)
 
 
-def _page(request: Request, found: Model, wrong: dict[str, str], status: int) -> Response:
+def _page(
+    request: Request, found: Model, wrong: dict[str, str], status: int, theirs: dict[str, str] | None = None
+) -> Response:
     studio = studio_of(request)
     jobs = [
         job
@@ -183,7 +191,9 @@ def _page(request: Request, found: Model, wrong: dict[str, str], status: int) ->
     folders = [str(version / name) for version in versions for name in _IMAGES if (version / name).is_dir()]
     register = studio.models.register
     values = {"model": found, "card": card_of(found), "jobs": jobs, "wrong": wrong, "folders": folders}
-    values |= {"lineage": lineage_of(found, studio.data), "notes": register.notes(found.key), "max_notes": MAX_NOTES}
+    notes = register.notes(found.key)
+    values |= {"lineage": lineage_of(found, studio.data), "notes": notes, "max_notes": MAX_NOTES}
+    values |= {"seen": etag_of({"notes": notes}), "theirs": theirs}
     values["fetch"] = None if found.member is None else studio.fetches.get(found.word)
     values["verified"] = studio.verifications.get(found.key)
     values["aliases"] = [alias for alias, key in register.aliases().items() if key == found.key]

@@ -3,21 +3,24 @@
 import shlex
 from typing import Annotated, Any
 
-from fastapi import Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from pydantic import ValidationError
 
-from cvzoo.studio.access.who import Reader
+from cvzoo.studio.access.who import Reader, Trainer
+from cvzoo.studio.api.about import About, about_of, describe
 from cvzoo.studio.api.actions import possible_actions
 from cvzoo.studio.api.compare import MAX_COMPARED, Compared, compared_runs, version_differences
 from cvzoo.studio.api.found_run import FoundRun
 from cvzoo.studio.api.jobs import matching, repetition_of
 from cvzoo.studio.api.queue import queue_of
 from cvzoo.studio.api.snapshots import snapshots_of
+from cvzoo.studio.etag import etag_of
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.compare import differences
 from cvzoo.studio.jobs.copies import has_snapshot
 from cvzoo.studio.jobs.files import run_file, run_files, run_images, run_samples
-from cvzoo.studio.jobs.job import Job
+from cvzoo.studio.jobs.job import MAX_NOTES, MAX_TAGS, Job
 from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.rows import Row, all_rows
@@ -28,11 +31,13 @@ from cvzoo.studio.jobs.states import ENDED, LIVING
 from cvzoo.studio.pages.evaluations import state_of
 from cvzoo.studio.pages.render import may, render
 from cvzoo.studio.pages.tour import Step, tour
+from cvzoo.studio.problems import Problem, words_of
 from cvzoo.studio.routes import page_router
 from cvzoo.studio.state import Studio, studio_of
 
 router = page_router()
 _PAGE = 100
+_Text = Annotated[str, Form(max_length=2000)]
 _N_ROW = 12
 STATES = (
     *("draft", "queued", "starting", "running", "pausing", "stopping", "killing", "paused"),
@@ -92,6 +97,38 @@ def jobs(
 @router.get("/jobs/{job}")
 def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
     """One run, live; another job has a page of its own."""
+    return _job(request, run, {}, 200)
+
+
+@router.post("/jobs/{job}/about")
+def describe_by_form(
+    request: Request,
+    run: FoundRun,
+    who: Trainer,
+    name: _Text = "",
+    notes: Annotated[str, Form(max_length=3 * MAX_NOTES)] = "",
+    tags: _Text = "",
+    seen: _Text = "",
+) -> Response:
+    """The form of the job's page; tags have commas between them. seen: the mark of what the form began with"""
+    typed = {"name": name.strip(), "tags": tags, "notes": notes.replace("\r\n", "\n"), "seen": seen}
+    words = [each.strip() for each in tags.split(",") if each.strip()]
+    try:
+        describe(request, run.id, About(name=name or None, notes=typed["notes"], tags=words), who, seen=seen)
+    except ValidationError:
+        wrong = f"the name has at most 120 letters, the notes {MAX_NOTES}, and each of {MAX_TAGS} tags 40"
+        return _job(request, run, {"about": typed, "about_error": wrong}, 422)
+    except Problem as problem:
+        theirs = problem.more.get("current")
+        if theirs is None and problem.status_code != 422:
+            raise
+        typed["seen"] = seen if theirs is None else etag_of(theirs)
+        more = {"about": typed, "theirs": theirs, "about_error": "" if theirs else words_of(problem)}
+        return _job(request, run, more, problem.status_code)
+    return RedirectResponse(f"/jobs/{run.id}", status_code=303)
+
+
+def _job(request: Request, run: RunRecord, more: dict[str, Any], status: int) -> Response:
     studio = studio_of(request)
     job = studio.jobs.get(run.id)
     if job is not None and isinstance(job.spec, EvaluateSpec):
@@ -109,9 +146,11 @@ def job_page(request: Request, run: FoundRun, _: Reader) -> Response:
         **_snapshots(run, rows),
         "has_report": run_file(run.folder, "report.html") is not None,
         "settings": _settings(read_json_object(run.folder / CONFIG)),
-        "about": None if job is None else {"name": job.name, "notes": job.notes, "tags": ", ".join(job.tags)},
+        "about": None if job is None else {**about_of(job), "seen": etag_of(about_of(job))},
+        "about_error": "",
+        "theirs": None,
     }
-    return render(request, "job.html", values=values)
+    return render(request, "job.html", status_code=status, values=values | more)
 
 
 @router.get("/jobs/{job}/facts")

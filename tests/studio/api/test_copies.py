@@ -199,6 +199,30 @@ def test_a_job_has_another_name_notes_and_tags(browser, studio, origin):
     assert "&lt;script&gt;" in browser.get(f"/jobs/{origin}").text
 
 
+def test_of_two_tabs_that_edit_notes_of_a_job_the_second_sees_both_texts(browser, studio, origin):
+    seen = browser.get(f"/jobs/{origin}").text.partition('name="seen" value="')[2].partition('"')[0]
+    form = {"name": "mine", "tags": "a", "seen": seen}
+    assert browser.post(f"/jobs/{origin}/about", data=form | {"notes": "first"}).status_code == 303
+    browser.patch(f"/api/v1/jobs/{origin}", json={"priority": 4})  # another rank, which the form does not show
+    answer = browser.post(f"/jobs/{origin}/about", data=form | {"notes": "second"})
+    assert answer.status_code == 412
+    assert ">second</textarea>" in answer.text
+    assert '<dd class="notes">first</dd>' in answer.text
+    assert studio.jobs.get(origin).notes == "first"
+    other = answer.text.partition('name="seen" value="')[2].partition('"')[0]
+    browser.patch(f"/api/v1/jobs/{origin}", json={"priority": 3})
+    assert browser.post(f"/jobs/{origin}/about", data=form | {"notes": "both", "seen": other}).status_code == 303
+    assert studio.jobs.get(origin).notes == "both"
+
+
+@pytest.mark.parametrize("wrong", [{"name": "x" * 121}, {"tags": "x" * 41}, {"notes": "x" * 10_001}, {"name": "a\x00"}])
+def test_a_refused_form_of_a_job_has_what_was_typed(browser, origin, wrong):
+    answer = browser.post(f"/jobs/{origin}/about", data={"name": "mine", "notes": "long work", "tags": "t"} | wrong)
+    assert answer.status_code == 422
+    assert ' class="error" role="alert">' in answer.text
+    assert ("long work</textarea>" in answer.text) == ("notes" not in wrong)
+
+
 @pytest.mark.parametrize("body", [{"name": "a\nb"}, {"tags": ["x" * 41]}, {"tags": ["x"] * 21}, {"notes": "x" * 10001}])
 def test_what_cannot_be_said_is_refused(browser, studio, origin, body):
     assert browser.patch(f"/api/v1/jobs/{origin}", json=body).status_code == 422

@@ -132,6 +132,33 @@ def test_samples_without_a_name_are_numbered(browser, studio):
         assert studio.data.datasets.get(answer.headers["location"].rpartition("/")[2]).name == name
 
 
+def test_of_two_tabs_that_edit_notes_the_second_sees_both_texts(browser, path, dataset):
+    seen = browser.get(f"/api/v1/datasets/{dataset}").headers["etag"].strip('"')
+    assert f'name="seen" value="{seen}"' in browser.get(path).text
+    form = {"name": "Receipts", "licence": "", "seen": seen}
+    assert browser.post(f"{path}/about", data=form | {"notes": "of the first tab"}).status_code == 303
+    assert browser.post(f"{path}/about", data=form | {"notes": "of the first tab"}).status_code == 303  # sent twice
+    answer = browser.post(f"{path}/about", data=form | {"notes": "of the second tab"})
+    assert answer.status_code == 412
+    assert ">of the second tab</textarea>" in answer.text
+    assert '<dd class="notes">of the first tab</dd>' in answer.text
+    assert browser.get(f"/api/v1/datasets/{dataset}").json()["notes"] == "of the first tab"
+    other = answer.text.partition('name="seen" value="')[2].partition('"')[0]
+    assert browser.post(f"{path}/about", data=form | {"notes": "of both", "seen": other}).status_code == 303
+    answer = browser.patch(f"/api/v1/datasets/{dataset}", json={"notes": "late"}, headers={"if-match": f'"{other}"'})
+    assert (answer.status_code, answer.json()["current"]["notes"]) == (412, "of both")
+    newest = browser.get(f"/api/v1/datasets/{dataset}").headers["etag"]
+    answer = browser.patch(f"/api/v1/datasets/{dataset}", json={"notes": "late"}, headers={"if-match": newest})
+    assert answer.status_code == 200
+    assert answer.headers["etag"] == browser.get(f"/api/v1/datasets/{dataset}").headers["etag"] != newest
+
+
+def test_what_was_typed_about_a_data_set_stays_in_the_form_that_was_refused(browser, path):
+    answer = browser.post(f"{path}/about", data={"name": "x" * 121, "licence": "L", "notes": "long\r\nwork"})
+    assert answer.status_code == 422
+    assert ">long\nwork</textarea>" in answer.text
+
+
 def test_a_data_set_has_a_name_a_licence_and_notes(browser, path, dataset):
     form = {"name": " Receipts ", "licence": "CC BY 4.0", "notes": "of 2026\r\n<b>scanned</b>"}
     assert browser.post(f"{path}/about", data=form).status_code == 303

@@ -125,6 +125,20 @@ def test_the_forms_give_and_take_aliases_and_keep_notes(browser, mine):
     assert browser.patch(f"/api/v1/models/{mine}", json={"notes": ""}).json() == {"notes": ""}
 
 
+def test_of_two_tabs_that_edit_notes_of_a_model_the_second_sees_both_texts(browser, mine):
+    form, address = f"/models/{mine}/about", f"/api/v1/models/{mine}"
+    seen = browser.get(address).headers["etag"].strip('"')
+    assert browser.post(form, data={"notes": "first", "seen": seen}).status_code == 303
+    answer = browser.post(form, data={"notes": "second", "seen": seen})
+    assert answer.status_code == 412
+    assert ">second</textarea>" in answer.text
+    assert '<dd class="notes">first</dd>' in answer.text
+    answer = browser.patch(address, json={"notes": "third"}, headers={"if-match": f'"{seen}"'})
+    assert (answer.status_code, answer.json()["current"]) == (412, {"notes": "first"})
+    etag = browser.get(address).headers["etag"]
+    assert browser.patch(address, json={"notes": "third"}, headers={"if-match": etag}).status_code == 200
+
+
 def test_an_upload_of_another_user_is_not_taken(browser, studio, stranger, tmp_path):
     upload = uploaded(browser, "mine.safetensors", model_file(tmp_path / "mine.safetensors"))
     user = add_user(studio.engine, "tom", "trainer", studio.clock).id
