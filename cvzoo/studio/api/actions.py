@@ -14,6 +14,7 @@ from cvzoo.studio.access.who import Reader, Trainer, require_owner
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.api.named_data import require_data
+from cvzoo.studio.data.about_training import known_of
 from cvzoo.studio.jobs.job import PRIORITIES, USUAL, Job, Relation
 from cvzoo.studio.jobs.recipe_helper import check, preview, recipes
 from cvzoo.studio.jobs.spec import Spec, TrainSpec
@@ -66,15 +67,15 @@ def get_recipe(recipe: _Name, _: Reader) -> dict[str, Any]:
 def preview_recipe(request: Request, recipe: _Name, body: Values, who: Trainer) -> dict[str, Any]:
     """What a training with these values would do, which is not started: `rates`, pairs of update and learning rate;
     `n_update`; `reach` of the anchors, null of networks without; `sheet`, a JPEG as base64 of the first images after
-    augmentation. 422 with `fields` if a setting or the data are wrong.
+    augmentation; `known` of the data, null if they are no version of a data set: leaks and other findings, and classes
+    that a split lacks. 422 with `fields` if a setting or the data are wrong.
     """
     found_recipe(recipe)
     require_data(request, who, body.data)
     answer = preview(recipe, body.data, body.settings)
     if answer["fields"]:
         raise _wrong(answer["fields"])
-    found: dict[str, Any] = answer["preview"]
-    return found
+    return {**answer["preview"], "known": known_of(studio_of(request).data, body.data)}
 
 
 def found_recipe(name: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from cvzoo.studio.api.actions import apply_action, new_job
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.api.found_run import found_job
 from cvzoo.studio.api.named_data import require_data
+from cvzoo.studio.data.about_training import known_of
 from cvzoo.studio.jobs.job import Job, Relation
 from cvzoo.studio.jobs.recipe_helper import check, preview, recipes, tried
 from cvzoo.studio.jobs.spec import TrainSpec
@@ -69,10 +70,10 @@ def _submit(request: Request, form: FormData, who: Identity) -> Response:
     if any(len(value) > _MAX_TEXT for value in texts.values()):
         raise Problem(413, f"a value has more than {_MAX_TEXT} characters")
     recipe = texts.get("recipe", "")
-    known = recipes().get(recipe)
-    if known is None:
+    listed = recipes().get(recipe)
+    if listed is None:
         return _form(request, "", {"name": "", "data": "", "settings": {}}, {"recipe": "choose a recipe"})
-    defaults = {field["name"]: field["default"] for field in known["fields"]}
+    defaults = {field["name"]: field["default"] for field in listed["fields"]}
     settings = {
         name: texts[_PREFIX + name]
         for name, default in defaults.items()
@@ -90,7 +91,8 @@ def _submit(request: Request, form: FormData, who: Identity) -> Response:
     try:
         if action == "preview":
             answer = preview(recipe, data, settings)
-            wrong, result = answer["fields"], {"preview": _drawn(answer.get("preview"))}
+            known = known_of(studio_of(request).data, data)
+            wrong, result = answer["fields"], {"preview": _drawn(answer.get("preview")), "known": known}
         else:
             wrong = check(recipe, data, settings)
         if action == "try" and not wrong:
@@ -182,7 +184,7 @@ def _form(
         "others": {name: text for name, text in wrong.items() if name in ("recipe", "settings")},
         "groups": [(name, groups[name], _is_open(name, groups[name])) for name in order if name in groups],
     }
-    more: dict[str, Any] = {"preview": None, "trial": None, "plot": PLOT} | (result or {})
+    more: dict[str, Any] = {"preview": None, "known": None, "trial": None, "plot": PLOT} | (result or {})
     return render(request, "new_training.html", status_code=status, values=values | more)
 
 

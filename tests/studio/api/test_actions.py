@@ -149,6 +149,7 @@ def test_the_form_shows_a_preview_and_keeps_what_was_typed(browser, asked, studi
     assert "40.0 % of 5 boxes" in page
     assert "model.insize=[1, 2]" in page
     assert 'name="set:lr" value="0.5"' in page
+    assert "cvzoo data check" in page
     monkeypatch.setattr(new_training, "preview", lambda *_: {"fields": {"lr": "lr is invalid"}})
     answer = browser.post("/jobs/new", data=form)
     assert answer.status_code == 422
@@ -165,7 +166,7 @@ def test_a_preview_is_had_by_rest(browser, asked, studio, monkeypatch):
 
     monkeypatch.setattr(actions, "preview", preview)
     path, body = "/api/v1/recipes/ssd300:preview", {"data": "voc:shapes", "settings": {"lr": "0.1"}}
-    assert browser.post(path, json=body).json() == PREVIEW
+    assert browser.post(path, json=body).json() == PREVIEW | {"known": None}
     assert told == [("ssd300", "voc:shapes", {"lr": "0.1"})]
     refused = browser.post(path, json=body | {"settings": {"lr": "x"}})
     assert (refused.status_code, refused.json()["fields"]) == (422, {"lr": "lr is invalid"})
