@@ -5,6 +5,7 @@ Each step follows from the task's state and its files alone, so that a server th
 
 import dataclasses
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -277,7 +278,7 @@ class Tasks:
         try:
             self._write_order(task, folder)
         except OSError as error:
-            self._fail(task, f"{error.filename or 'a file'}: {error.strerror}", may_pass=True)
+            self._fail(task, f"{os.path.basename(error.filename or 'a file')}: {error.strerror}", may_pass=True)
             return False
         with writing(self._engine) as connection:
             connection.execute(update(TASK).where(TASK.c.id == task.id).values(state="running"))

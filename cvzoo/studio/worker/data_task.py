@@ -118,6 +118,17 @@ def confine(folder_name: str) -> str:
     )
 
 
+def _without_folders(text: str, folder: pathlib.Path, order: Mapping[str, Any]) -> str:
+    """The text of an error, which users read, with their names of uploads and without paths of the studio's folder."""
+    names = {
+        f"{folder}/{part}{end}": word for end, word in (("/", ""), ("", "upload")) for part in ("unpacked", "data")
+    }
+    names |= {each["path"]: each["name"] for each in order["source"].get("uploads", ())}
+    for path, name in (names | {f"{folder}/": "", f"{folder.parent.parent}/": ""}).items():
+        text = text.replace(path, name)
+    return text
+
+
 def main(folder_name: str) -> int:
     """0 after the result was written; 1 if another process works on it, or has."""
     folder = pathlib.Path(folder_name)
@@ -141,6 +152,8 @@ def main(folder_name: str) -> int:
     except Exception as error:
         traceback.print_exc()
         result = {"error": f"{type(error).__name__}: {error}", "may_pass": True}
+    if "error" in result:
+        result["error"] = _without_folders(result["error"], folder, order)
     with atomic_write(folder / RESULT) as file:
         file.write(json.dumps(result).encode())
     os.close(descriptor)

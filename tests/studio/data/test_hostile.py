@@ -209,7 +209,10 @@ def sent(browser, studio, work):
         work(studio)
         assert list(studio.place.uploads.iterdir()) == []
         assert list(studio.place.tasks.iterdir()) == []
-        return browser.get(f"/api/v1/datasets/{dataset}").json()
+        found = browser.get(f"/api/v1/datasets/{dataset}").json()
+        findings = browser.get(f"/api/v1/datasets/{dataset}/findings?limit=200").json()["items"]
+        assert str(studio.place.home) not in str([found["detail"], findings])
+        return found
 
     return send
 
