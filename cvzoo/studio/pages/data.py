@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from cvzoo.errors.exceptions import CvzooError
 from cvzoo.studio.access.who import Annotator, Reader
@@ -30,6 +30,7 @@ from cvzoo.studio.data.classes import class_changes, colors_of
 from cvzoo.studio.data.datasets import Dataset
 from cvzoo.studio.data.overview import overview_of
 from cvzoo.studio.data.reach import SIDE, place, reach_of
+from cvzoo.studio.data.rows import MAX_NAME
 from cvzoo.studio.data.split import apply_split, planned_split
 from cvzoo.studio.data.split_matrix import split_matrix
 from cvzoo.studio.data.where import Filter
@@ -47,7 +48,6 @@ _N_REVISION = 12
 _RECIPE, _TEXT_RECIPE = "retinanet_resnet18_small", "retinanet_text"  # whose anchors are drawn first
 _Text = Annotated[str, Form(max_length=2000)]
 _Notes = Annotated[str, Form(max_length=2 * MAX_NOTES)]
-_Class = Annotated[str, Field(max_length=200)]
 
 
 @router.get("/data")
@@ -244,36 +244,49 @@ def classes_by_form(
     request: Request,
     dataset: FoundDataset,
     who: Annotator,
-    name: Annotated[list[_Class], Form(max_length=1000)] = [],  # noqa: B006 FastAPI copies it
-    old: Annotated[list[_Class], Form(max_length=1000)] = [],  # noqa: B006
-    color: Annotated[list[_Class], Form(max_length=1000)] = [],  # noqa: B006
-    number: Annotated[list[int], Form(max_length=1000)] = [],  # noqa: B006
+    name: Annotated[list[str], Form(max_length=1000)] = [],  # noqa: B006 FastAPI copies it
+    old: Annotated[list[str], Form(max_length=1000)] = [],  # noqa: B006
+    color: Annotated[list[str], Form(max_length=1000)] = [],  # noqa: B006
+    number: Annotated[list[str], Form(max_length=1000)] = [],  # noqa: B006
     action: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
     """Adds a class; or changes all: their names, of which an empty one removes the class, colors and numbers."""
     data = studio_of(request).data
     known = data.datasets.classes(dataset.id, dataset.head_rev)
     name = [" ".join(each.split()) for each in name]
-    try:
-        if not old:
+    if not old:
+        try:
             data.edits.set_classes(dataset.id, [*known, *name], {}, who.user)
-            return RedirectResponse(f"/data/{dataset.id}#classes", status_code=303)
-        if len({len(old), len(name), len(color), len(number)}) > 1 or set(old) != set(known):
-            raise Problem(409, "the classes were changed meanwhile", hint="the page shows them now")
-        rows = sorted(zip(number, range(len(old)), old, name, color))
-        renamed = {before: after for _, _, before, after, _ in rows if after and after != before}
-        names = list(dict.fromkeys(after for *_, after, _ in rows if after))
+        except Problem as problem:
+            added = name[0] if name else ""
+            new = {"name": added, "error": _error_of_class(added, "0") or words_of(problem)}
+            return _page(request, dataset, {"new_class": new})
+        return RedirectResponse(f"/data/{dataset.id}#classes", status_code=303)
+    if len({len(old), len(name), len(color), len(number)}) > 1 or set(old) != set(known):
+        return _page(request, dataset, {"class_error": "the classes were changed meanwhile; the page shows them now"})
+    typed = [
+        {"old": before, "name": after, "color": each, "number": n, "error": _error_of_class(after, n)}
+        for before, after, each, n in zip(old, name, color, number)
+    ]
+    try:
+        if any(row["error"] for row in typed):
+            raise Problem(422, "nothing was changed", hint="correct what is said beside the names")
+        rows = sorted(typed, key=lambda row: int(row["number"]))
+        renamed = {row["old"]: row["name"] for row in rows if row["name"] not in ("", row["old"])}
+        names = list(dict.fromkeys(row["name"] for row in rows if row["name"]))
         usual = colors_of(known, dataset.colors)
-        colors = {after: each for *_, before, after, each in rows if after and each.lower() != usual[before]}
+        colors = {
+            row["name"]: row["color"] for row in rows if row["name"] and row["color"].lower() != usual[row["old"]]
+        }
         if action == "preview":
             counts = data.datasets.counts(dataset.id)["classes"]
-            shown = [{"old": before, "name": after, "color": each} for *_, before, after, each in rows]
+            shown = [{**row, "number": str(i)} for i, row in enumerate(rows, 1)]
             more = {"class_changes": class_changes(counts, names, renamed), "class_rows": shown, "preview": None}
             return _page(request, dataset, more)
         rev = data.edits.set_classes(dataset.id, names, renamed, who.user, colors)
         audit(request, who, "dataset.classes", dataset.id, {"rev": rev})
     except Problem as problem:
-        return _page(request, dataset, {"class_error": words_of(problem)})
+        return _page(request, dataset, {"class_error": words_of(problem), "class_rows": typed})
     return RedirectResponse(f"/data/{dataset.id}#classes", status_code=303)
 
 
@@ -318,6 +331,14 @@ def history_page(
     return render(request, "dataset_history.html", values=values)
 
 
+def _error_of_class(name: str, number: str) -> str:
+    """What is wrong with a row of the form, "" if nothing is."""
+    if len(name) > MAX_NAME:
+        return f"a name has at most {MAX_NAME} letters, and this one {len(name)}"
+    is_number = number.strip().isdecimal() and len(number) < 10
+    return "" if is_number else "its number is none"
+
+
 def _import_form(request: Request, given: dict[str, str], wrong: dict[str, str]) -> Response:
     status = 422 if wrong else 200
     return render(request, "import.html", status_code=status, values={"given": given, "wrong": wrong})
@@ -358,7 +379,11 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any], status: int 
         "counts": counts,
         "colors": colors,
         "class_changes": [],
-        "class_rows": [{"old": name, "name": name, "color": colors[name]} for name in names],
+        "class_rows": [
+            {"old": name, "name": name, "color": colors[name], "number": str(i), "error": ""}
+            for i, name in enumerate(names, 1)
+        ],
+        "new_class": {"name": "", "error": ""},
         "tasks": tasks,
         "add_failure": data.tasks.failure("add", dataset.id),
         "n_proposed": data.suggestions.counts(dataset.id).get("open", 0),

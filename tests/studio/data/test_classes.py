@@ -63,6 +63,40 @@ def test_a_change_is_told_before_it_is_made(browser, path):
     assert browser.get(path).json()["names"] == ["cat", "dog"]
 
 
+@pytest.mark.parametrize(
+    ("field", "wrong", "words"),
+    [
+        ("name", "x" * 201, "a name has at most 200 letters, and this one 201"),
+        ("number", "", "its number is none"),
+        ("number", "1e3", "its number is none"),
+        ("number", "-1", "its number is none"),
+    ],
+)
+def test_what_is_wrong_with_a_class_is_said_beside_it_and_what_was_typed_stays(
+    browser, path, dataset, field, wrong, words
+):
+    form = {"old": ["cat", "dog"], "name": ["lion", "wolf"], "color": ["#e6194b", "#101010"], "number": ["2", "1"]}
+    form[field][1] = wrong
+    answer = browser.post(f"/data/{dataset}/classes", data=form)
+    assert answer.status_code == 422
+    assert f'<p class="error" id="class-error-2">{words}</p>' in answer.text
+    assert 'name="name" value="lion"' in answer.text
+    assert f'name="{field}" value="{wrong}"' in answer.text
+    assert browser.get(path).json()["names"] == ["cat", "dog"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("x" * 201, "at most 200 letters"), ("cat", "different names"), ("a\x00", "shown")]
+)
+def test_a_new_class_that_is_refused_stays_in_its_field(browser, path, dataset, name, words):
+    answer = browser.post(f"/data/{dataset}/classes", data={"name": name})
+    assert answer.status_code == 422
+    error = answer.text.partition('id="new-class-error" role="alert">')[2].partition("</p>")[0]
+    assert words in error
+    assert f'value="{name}" maxlength="200" required aria-invalid="true"' in answer.text
+    assert browser.get(path).json()["names"] == ["cat", "dog"]
+
+
 def test_the_form_orders_renames_and_colors_at_once(browser, path, dataset, studio):
     form = {"old": ["cat", "dog"], "name": ["cat", "wolf"], "color": ["#e6194b", "#101010"], "number": ["2", "1"]}
     page = browser.post(f"/data/{dataset}/classes", data=form | {"action": "preview"})
