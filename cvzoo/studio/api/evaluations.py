@@ -11,6 +11,7 @@ from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import new_job
 from cvzoo.studio.api.models import digest_of, found_model, require_loadable
 from cvzoo.studio.api.named_data import require_data
+from cvzoo.studio.data.data_name import data_name
 from cvzoo.studio.evaluations.difference import difference
 from cvzoo.studio.evaluations.results import KINDS, Results, image_of, read_results, row_of
 from cvzoo.studio.ids import is_id
@@ -87,7 +88,8 @@ def evaluate(request: Request, body: NewEvaluation, who: Identity) -> Job:
         find_thresholds=body.find_thresholds,
         precision=body.precision,
     )
-    return new_job(request, f"{found.name} on {body.data.strip()}", spec, who)
+    name = data_name(studio_of(request).engine, body.data.strip())
+    return new_job(request, f"{found.name} on {name}", spec, who)
 
 
 @router.get("/evaluations/{job}")

@@ -14,6 +14,7 @@ from cvzoo.studio.access.who import Reader, Trainer, require_owner
 from cvzoo.studio.api.actions import new_job
 from cvzoo.studio.api.datasets import MAX_NOTES, audit
 from cvzoo.studio.api.named_data import require_folder
+from cvzoo.studio.data.data_name import data_name
 from cvzoo.studio.etag import etag_of
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.inference.pool import Loaded
@@ -237,7 +238,8 @@ def predict_many(request: Request, found: Model, body: NewPredictions, who: Iden
     if refusal is not None:
         raise Problem(422, "some values are invalid", fields={"form": refusal})
     spec = PredictSpec(found.word, found.key, digest_of(found), os.path.abspath(images), body.form)
-    return new_job(request, f"{found.name} on {images}", spec, who)
+    name = data_name(studio_of(request).engine, images)
+    return new_job(request, f"{found.name} on {name}", spec, who)
 
 
 def export(request: Request, found: Model, body: NewExport, who: Identity) -> Job:

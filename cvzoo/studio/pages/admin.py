@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import re
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import Form, Query, Request
@@ -10,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.audit import entries
 from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.names_of import names_of
 from cvzoo.studio.access.quotas import Quota, default_quota
 from cvzoo.studio.access.roles import ROLES, as_role
 from cvzoo.studio.access.tokens import tokens_of
@@ -38,6 +41,7 @@ from cvzoo.studio.state import studio_of
 router = page_router()
 _Text: TypeAlias = Annotated[str, Form(max_length=1000)]
 _PAGE = 200
+_ID = re.compile(r'"([a-z]{2}_[a-z2-7]{16})"')  # a text of the JSON that is an identifier
 _ALL = 1_000_000
 
 
@@ -178,7 +182,10 @@ def audit_page(
 ) -> Response:
     """Who did what."""
     found = entries(studio_of(request).engine, before=before, action=action, limit=_PAGE)
-    values = {"entries": found, "action": action, "next": found[-1].id if len(found) == _PAGE else None}
+    ids = {each for entry in found for each in (entry.object, *_ID.findall(entry.detail))}
+    names = names_of(studio_of(request).engine, ids)
+    rows = [(each, _ID.sub(lambda found: json.dumps(names.get(found[1], found[1])), each.detail)) for each in found]
+    values = {"rows": rows, "names": names, "action": action, "next": found[-1].id if len(found) == _PAGE else None}
     return render(request, "audit.html", values=values)
 
 

@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse
 from cvzoo.reporting.as_time import as_time
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.roles import Role, includes
+from cvzoo.studio.data.data_name import data_name
 from cvzoo.studio.jobs.scores import score_name
 
 _FOLDER = pathlib.Path(__file__).with_name("templates")
@@ -85,7 +86,8 @@ def render(
     request: Request, template: str, *, status_code: int = 200, values: Mapping[str, Any] | None = None
 ) -> HTMLResponse:
     """The page of a template, with `who` is signed in and what the user `may` do. values: what the template names"""
-    known = {"path": request.url.path, "who": _who(request), "may": functools.partial(may, request)}
+    known: dict[str, Any] = {"path": request.url.path, "who": _who(request), "may": functools.partial(may, request)}
+    known["data_name"] = functools.cache(lambda spec: data_name(request.app.state.studio.engine, spec))
     text = _TEMPLATES.get_template(template).render(**known, **(values or {}))
     # names of files that are not UTF-8 have surrogates
     return HTMLResponse(text.encode("utf-8", "replace"), status_code=status_code)
