@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cvzoo.datasets.doctor.examine_dataset import examine_annotated_set
 from cvzoo.datasets.doctor.fault import Fault
+from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.extract import extract
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.errors.exceptions import DatasetError
@@ -27,6 +28,7 @@ from cvzoo.studio.worker.sample import draw_sample
 
 ROWS, FINDINGS = "rows.jsonl", "findings.jsonl"
 _N_IMAGING, _N_COPYING = 2, 8  # processes; threads, which wait for the disk
+_N_SHOWN = 200  # letters of a name
 _AHEAD = 16  # images that are looked at before the first of them is written
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 # what the import corrects itself, without losing anything
@@ -49,11 +51,12 @@ Progress = Callable[[str, int, int], None]
 
 
 class StoredImage(NamedTuple):
-    """An image that is in the store."""
+    """An image that is in the store. is_replaced: whether "?" stands in its annotations for what is not UTF-8"""
 
     ordinal: int
     name: str
     sha256: str
+    is_replaced: bool
 
 
 def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress) -> dict[str, Any]:
@@ -73,7 +76,9 @@ def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: Progre
     result = {"task": found.task, "layout": annotated.kind, "classes": classes, "n": len(rows)}
     extra = categories_of(annotated)
     checked = list(check_lines({**order, **result, "extra": extra}, folder / ROWS, progress))
-    write_findings(folder / FINDINGS, [*checked, *of_files(found, rows, store, checked)])
+    write_findings(
+        folder / FINDINGS, [*checked, *of_files(found, rows, store, checked), *of_texts(found, images, rows)]
+    )
     shutil.rmtree(folder / "unpacked", ignore_errors=True)
     return result | {"extra": extra}
 
@@ -116,12 +121,14 @@ def write_rows(
     rows = []
     with open(folder / ROWS, "w", encoding="utf-8") as file:
         for ordinal, (image, (sha256, size)) in enumerate(zip(images, _stored(images, store, progress)), first):
-            row = _plain_tree(_row(image, ordinal, sha256, size, task))
+            raw = _row(image, ordinal, sha256, size, task)
+            row = _plain_tree(raw)
             line = item_line(**row | {"labels": text_of(row["labels"]), "extra": json.dumps(row["extra"])})
             if len(line) > MAX_TEXT:
                 _check_texts(row)
             file.write(line)
-            rows.append(StoredImage(ordinal, row["name"], sha256))
+            is_replaced = "?" in line and _has_replaced(raw)
+            rows.append(StoredImage(ordinal, row["name"], sha256, is_replaced))
         store.sync()
         file.flush()
         os.fsync(file.fileno())
@@ -240,6 +247,13 @@ def _plain_tree(tree: Any) -> Any:
         raise DatasetError("values of an annotation are nested too deeply") from None
 
 
+def _has_replaced(row: Mapping[str, Any]) -> bool:
+    """Whether a text of the annotations is not UTF-8; not the name of a class, which is told once."""
+    labels = [{key: value for key, value in each.items() if key != "class"} for each in row["labels"]]
+    text = json.dumps([labels, row["extra"]], ensure_ascii=False)
+    return plain(text) != text
+
+
 def _split_of(image: AnnotatedImage) -> str:
     """The split of an image: of train2017 it is train; of an image in several the one that training uses first."""
     names = [
@@ -262,6 +276,28 @@ def of_files(
     ]
     known = collections.Counter((each["kind"], each["ordinal"]) for each in checked)
     for each in examine_annotated_set(annotated, facts):
+        if each.kind is Fault.NAME_ENCODING and each.image is not None and plain(each.image) != each.image:
+            continue  # `of_texts` tells the new name
         tree = finding_to_json(each, by_name, "import")
         if known[tree["kind"], tree["ordinal"]] == 0 and tree["severity"] != "note":
-            yield tree | {"corrected": each.kind in _CORRECTED}
+            # a file is read in another encoding; of a class of COCO's, which is of no file, half of a character is lost
+            is_lost = each.kind is Fault.TEXT_ENCODING and each.image is None
+            yield tree | {"corrected": each.kind in _CORRECTED and not is_lost}
+
+
+def of_texts(
+    found: FoundData, images: Sequence[AnnotatedImage], rows: Sequence[StoredImage]
+) -> Iterator[dict[str, Any]]:
+    """The findings of names and texts that were not UTF-8, as half of a character is not. images: those of the rows"""
+    by_name = {each.name: each for each in rows}
+    for name in found.annotated.used_names():
+        if plain(name) != name:
+            words = f"the class {ascii(name)[:_N_SHOWN]} is {plain(name)[:_N_SHOWN]} in the data set"
+            yield finding_to_json(Finding(Fault.TEXT_ENCODING, words), by_name, "import")
+    for image, row in zip(images, rows):
+        if plain(image.name) != image.name:
+            words = f"the name {ascii(image.name)[:_N_SHOWN]} is {row.name[:_N_SHOWN]} in the data set"
+            yield finding_to_json(Finding(Fault.NAME_ENCODING, words, image.name), by_name, "import")
+        if row.is_replaced:
+            words = "? stands in its annotations for what was not UTF-8"
+            yield finding_to_json(Finding(Fault.TEXT_ENCODING, words, image.name), by_name, "import")

@@ -285,6 +285,39 @@ def test_hostile_annotations_are_read_or_refused_in_words(sent, browser, studio,
     assert browser.get("/api/v1/datasets").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("data", "kind", "words"),
+    [
+        (ANNOTATIONS["surrogate class"][0], "text-encoding", 'categories[0]: "a?" is not valid Unicode'),
+        (ANNOTATIONS["surrogate extra"][0], "text-encoding", "? stands in its annotations for what was not UTF-8"),
+        (
+            tarred([("cats\udcff/a.png", image(), {}), ("dogs/b.png", image(seed=1), {})]),
+            "text-encoding",
+            "the class 'cats\\udcff' is cats? in the data set",
+        ),
+        (
+            tarred([("cats/a\udcff.png", image(), {}), ("dogs/b.png", image(seed=1), {})]),
+            "name-encoding",
+            "the name 'cats/a\\udcff.png' is cats/a?.png in the data set",
+        ),
+    ],
+)
+def test_an_import_says_what_it_replaced(sent, browser, data, kind, words):
+    found = sent("replaced.zip" if data.startswith(b"PK") else "replaced.tar", data)
+    assert found["state"] == "ready", found["detail"]
+    findings = browser.get(f"/api/v1/datasets/{found['id']}/findings").json()["items"]
+    (told,) = [each for each in findings if each["kind"] == kind]
+    assert (told["message"].endswith(words), told["state"]) == (True, "open")
+    assert (told["ordinal"] is None) == ("class" in words or "categories" in words)
+
+
+def test_a_question_mark_of_ones_own_is_no_finding(sent, browser):
+    made_of = made.coco(annotations=made.box(note="why?"), categories=[{"id": 1, "name": "what?"}])
+    found = sent("asked.zip", made_of)
+    findings = browser.get(f"/api/v1/datasets/{found['id']}/findings").json()["items"]
+    assert [each["kind"] for each in findings if each["kind"].endswith("encoding")] == []
+
+
 @pytest.mark.parametrize(("method", "path", "headers", "body", "statuses"), REQUESTS, ids=range(len(REQUESTS)))
 def test_a_hostile_request_has_one_harmless_answer(browser, studio, monkeypatch, method, path, headers, body, statuses):
     from cvzoo.studio.jobs import recipe_helper
