@@ -255,6 +255,10 @@ class Conductor:
             # each next one later: what keeps it from starting, such as a full disk, lasts
             if self._clock() - known.at < (_UNBORN_S if code is None else INTERVAL_S * 2**n_start):
                 return
+            known.process.kill()  # one that is born later would hold the lock, be it after the job has ended
+            known.process.wait()
+            if (folder / STARTED).is_file():  # it was born just now
+                return
         process = subprocess.Popen(
             [sys.executable, "-m", "cvzoo.studio.worker.supervise", str(folder), str(lock)],
             stdin=subprocess.DEVNULL,

@@ -362,6 +362,18 @@ def test_a_server_that_died_before_it_started_the_supervisor(machine):
     assert machine.job.attempt == 1
 
 
+def test_a_supervisor_that_is_not_born_in_time_is_ended_before_another_is_started(machine, studio):
+    for _ in range(2):  # admitted, and started
+        machine.conductor.tick()
+    (first,) = [each.process for each in machine.conductor._children.values()]
+    os.kill(first.pid, signal.SIGSTOP)  # as on a machine with so much load that it does not come to its first step
+    assert not is_held(studio.place.lock(machine.id, 1))
+    machine.later += conductor_module._UNBORN_S
+    machine.until("running")
+    assert first.returncode == -signal.SIGKILL  # it would take the lock when the job has ended
+    assert machine.job.attempt == 1
+
+
 def test_a_killed_training_is_started_again(machine):
     machine.until("running")
     os.kill(machine.trainer(), signal.SIGKILL)
