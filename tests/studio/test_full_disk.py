@@ -1,11 +1,15 @@
 """A real disk that becomes full or read-only, and a locked database: what was accepted stays, the rest is refused."""
 
 import contextlib
+import dataclasses
 import os
 import pathlib
+import shutil
 import subprocess
+import time
 
 import pytest
+from hostile_files import image, tarred, zipped
 
 from cvzoo.studio.access.tickets import new_ticket
 from cvzoo.studio.jobs import conductor as conductor_module
@@ -134,3 +138,37 @@ def test_a_database_that_another_program_locks_is_told_and_the_next_request_work
     other.execute("ROLLBACK")
     other.close()
     assert browser.post(f"/api/v1/jobs/{job.id}:stop").status_code == 202
+
+
+def worked(studio):
+    """Brings all tasks to their end, in processes of their own."""
+    end = time.monotonic() + 60
+    while studio.data.tasks.open() or studio.data.tasks.n_child:
+        assert time.monotonic() < end
+        studio.data.tasks.tick()
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("ending", ["zip", "tar"])
+def test_an_archive_that_fills_the_disk_is_told_leaves_nothing_and_is_imported_again(studio, browser, disk, ending):
+    files = [(f"{i}.png", image(size=(180, 180), seed=i)) for i in range(8)]  # of 100 kB each
+    data = zipped(files) if ending == "zip" else tarred([(*each, {}) for each in files])
+    upload = studio.data.uploads.create(f"mine.{ending}", len(data), None)
+    studio.place.upload(upload.id).write_bytes(data)
+    studio.data.uploads._accept(dataclasses.replace(upload, offset=len(data)))
+    source = {"uploads": [upload.id]}
+    dataset = browser.post("/api/v1/datasets", json={"name": "mine", "source": source}).json()["id"]
+    with open(disk / "filler", "wb") as file:
+        file.write(bytes(shutil.disk_usage(disk).free - (400 << 10)))
+    worked(studio)
+    found = browser.get(f"/api/v1/datasets/{dataset}").json()
+    assert (found["state"], "disk is full" in found["detail"]) == ("failed", True), found["detail"]
+    assert list(studio.place.tasks.iterdir()) == []
+    assert [path for path in studio.place.images.rglob("*") if ".part" in path.name] == []
+    assert studio.place.upload(upload.id).read_bytes() == data
+
+    (disk / "filler").unlink()
+    assert browser.post(f"/api/v1/datasets/{dataset}:import-again").status_code == 202
+    worked(studio)
+    found = browser.get(f"/api/v1/datasets/{dataset}").json()
+    assert (found["state"], found["n_image"]) == ("ready", 8), found["detail"]

@@ -8,10 +8,12 @@ Archives and annotations may be hostile: it writes only FOLDER, the images and t
 memory, and reads, next to the program, only these and the uploads, unless an administrator names a folder to import.
 """
 
+import errno
 import fcntl
 import json
 import os
 import pathlib
+import shutil
 import sys
 import time
 import traceback
@@ -146,7 +148,11 @@ def main(folder_name: str) -> int:
     except CvzooError as error:
         result = {"error": "; ".join(" ".join(line.split()) for line in str(error).splitlines())}
     except OSError as error:
-        result = {"error": f"{error.filename or 'a file'}: {error.strerror or error}", "may_pass": True}
+        words = f"{error.filename or 'a file'}: {error.strerror or error}"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            words = "the disk is full; it can be repeated when there is room"
+            shutil.rmtree(folder / "unpacked", ignore_errors=True)  # so that there is room to say so
+        result = {"error": words, "may_pass": True}
     except MemoryError:
         result = {"error": "there is not enough memory for the data set's annotations"}
     except Exception as error:
