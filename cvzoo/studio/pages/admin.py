@@ -61,7 +61,8 @@ def own_by_form(request: Request, who: Writer, shown_name: _Text = "", keys: _Te
     except ConfigError as error:
         return _account(request, who, {"own_error": str(error).replace("\n", ", "), "shown_name": shown_name}, 422)
     except Problem as problem:
-        return _account(request, who, {"own_error": words_of(problem), "shown_name": shown_name}, problem.status_code)
+        words = problem.more.get("fields", {}).get("shown_name") or words_of(problem)
+        return _account(request, who, {"own_error": words, "shown_name": shown_name}, problem.status_code)
     return RedirectResponse("/account", status_code=303)
 
 
