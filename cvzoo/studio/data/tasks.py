@@ -15,16 +15,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, literal_column, select, update
+from sqlalchemy import Engine, func, insert, literal_column, select, update
 
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.clock import Clock
-from cvzoo.studio.data.additions import drop_hidden, order_of_addition, take_in_addition, uploads_of
-from cvzoo.studio.data.datasets import Dataset, Datasets, classes_at
-from cvzoo.studio.data.findings import Findings, take_in_findings
-from cvzoo.studio.data.items import Items
+from cvzoo.studio.data.additions import drop_hidden, take_in_addition, uploads_of
+from cvzoo.studio.data.datasets import Dataset, Datasets
+from cvzoo.studio.data.findings import take_in_findings
 from cvzoo.studio.data.proposals import take_in_proposals
 from cvzoo.studio.data.take_in import take_in_import
+from cvzoo.studio.data.task_order import OF_REVISION, Task, write_order
 from cvzoo.studio.data.versions import finish_version, write_note
 from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import DATASET, JOB, TASK, UPLOAD
@@ -43,37 +43,15 @@ INTERVAL_S = 0.3
 _AT_ONCE, _MAX_TRY = 2, 3  # attempts without progress
 _MAX_START = 5  # of processes that end before their first step
 _QUIET_MS = 3000  # without an edit, after which a data set is checked again
-ORDER, ITEMS, RESULT, PROGRESS, LOCK, ROWS, STARTED, FINDINGS = (
-    *("order.json", "items.jsonl", "result.json", "progress.json", "lock", "rows.jsonl", "started", "findings.jsonl"),
+RESULT, PROGRESS, LOCK, ROWS, STARTED, FINDINGS = (
+    *("result.json", "progress.json", "lock", "rows.jsonl", "started", "findings.jsonl"),
 )
-_OF_REVISION = ("check", "version")  # kinds that look at all images of a revision
 _OPEN = ("queued", "running")
 _DELETED = "the data set was deleted"
 _BUSY = {
     "add": "other images are being added to the data set",
     "layout": "an archive of the version is being made",
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class Task:
-    """A row of the table.
-
-    kind: "import", "add", "check", "version", "layout", or "propose", which waits for the job that predicts
-    subject: the version, or the job; detail: why it failed
-
-    n_try: processes that ended without a result since the last progress; reached: images that were done then
-    """
-
-    id: str
-    kind: str
-    dataset: str
-    rev: int
-    subject: str
-    detail: str
-    state: str
-    n_try: int
-    reached: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -253,7 +231,7 @@ class Tasks:
         with reading(self._engine) as connection:
             found = connection.execute(query).all()
         for row in found:
-            if not any(task.kind in _OF_REVISION for task in self.open(row.id)):
+            if not any(task.kind in OF_REVISION for task in self.open(row.id)):
                 self.create("check", row.id, row.head_rev)
 
     def _start(self, task: Task, folder: pathlib.Path) -> bool:
@@ -276,7 +254,7 @@ class Tasks:
             self._fail(task, "what was asked for is not known any more", may_pass=True)
             return False
         try:
-            self._write_order(task, folder)
+            write_order(self._engine, self._clock, self._place, task, folder)
         except OSError as error:
             self._fail(task, f"{os.path.basename(error.filename or 'a file')}: {error.strerror}", may_pass=True)
             return False
@@ -306,47 +284,6 @@ class Tasks:
         self._starts.pop(task.id, None)
         return after
 
-    def _write_order(self, task: Task, folder: pathlib.Path) -> None:
-        dataset = Datasets(self._engine, self._clock).get(task.dataset)
-        if dataset is None or (folder / ORDER).is_file():
-            return
-        is_addition = task.kind == "add"
-        given = read_json_object(folder / ASKED)["source"] if is_addition else dataset.source
-        source = {key: value for key, value in given.items() if key != "extra"}
-        if "uploads" in source:
-            ids = source["uploads"]
-            source["uploads"] = [{"path": str(self._place.upload(each["id"])), "name": each["name"]} for each in ids]
-        order: dict[str, Any] = {
-            "kind": task.kind,
-            "source": source,
-            "images": str(self._place.images),
-            "task": dataset.task,
-            "hidden": self._place.secrets,
-        }
-        self._place.check(task.dataset).mkdir(mode=0o700, exist_ok=True)
-        order["kept"] = str(self._place.check(task.dataset) / "looks.json")
-        order |= {"layout": dataset.layout, "extra": dataset.source.get("extra", {})}
-        if task.kind != "import":
-            with reading(self._engine) as connection:
-                order["classes"] = classes_at(connection, task.dataset, task.rev)
-                if is_addition:
-                    order |= order_of_addition(connection, task.dataset, folder)
-                if task.kind in _OF_REVISION:
-                    findings = Findings(self._engine, self._clock)
-                    order["waived"] = findings.waived(connection, task.dataset)
-                    order["findings"] = findings.of_import(connection, task.dataset)
-                    self._write_items(connection, task, folder)
-        if task.kind == "layout":
-            order["asked"] = read_json_object(folder / ASKED)
-        if task.kind == "version":
-            order["out"] = str(self._place.version(task.subject))
-        with atomic_write(folder / ORDER) as file:
-            file.write(json.dumps(order).encode())
-
-    def _write_items(self, connection: Connection, task: Task, folder: pathlib.Path) -> None:
-        with open(folder / ITEMS, "w", encoding="utf-8") as file:
-            file.writelines(Items(self._engine).lines(connection, task.dataset, task.rev))
-
     def _end(self, task: Task, folder: pathlib.Path) -> None:
         result = read_json_result(folder / RESULT)
         if "error" in result:
@@ -358,7 +295,7 @@ class Tasks:
         if task.kind == "import":
             take_in_import(self._engine, self._clock, task.dataset, folder / ROWS, folder / FINDINGS, result)
         # an older check, which ended later than a newer one, tells nothing
-        is_newest = task.kind in _OF_REVISION and task.rev >= self._checked_rev(task.dataset)
+        is_newest = task.kind in OF_REVISION and task.rev >= self._checked_rev(task.dataset)
         if is_newest:
             take_in_findings(self._engine, task.dataset, folder / FINDINGS, self._clock())
         with writing(self._engine) as connection:

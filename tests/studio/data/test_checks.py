@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from cvzoo.studio.data.task_order import write_order
+
 
 @pytest.fixture
 def path(dataset):
@@ -70,7 +72,7 @@ def test_a_task_that_an_older_server_left_is_done(browser, studio, work, dataset
     (open_task,) = studio.data.tasks.open()
     folder = studio.place.task(task)
     folder.mkdir()
-    studio.data.tasks._write_order(open_task, folder)
+    write_order(studio.engine, studio.clock, studio.place, open_task, folder)
     order = json.loads((folder / "order.json").read_text())
     del order["kept"]
     (folder / "order.json").write_text(json.dumps(order))
