@@ -113,7 +113,7 @@ def read_record(folder: pathlib.Path, run_id: str, name: str) -> RunRecord:
         seconds_left=seconds_left(recent, n_iteration) if state == "running" else None,
         seen=str(status.get("seen", "")),
         changed_at=_changed_at(folder),
-        longest_gap=longest_gap(recent),
+        longest_gap=longest_gap(recent) if state == "running" else 0.0,
     )
 
 
