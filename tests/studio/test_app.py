@@ -1,5 +1,6 @@
 """Who gets what of each route."""
 
+import json
 import os
 import re
 import subprocess
@@ -195,3 +196,12 @@ def test_a_damaged_database_is_told_with_a_try_again(studio, browser):
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "5"
     assert "no such table" in answer.text
+
+
+def test_the_list_of_runs_has_the_record_of_each(browser, studio, run_id):
+    found = browser.get("/api/v1/jobs").json()
+    records = json.loads(json.dumps([each.to_json() for each in studio.runs.records()]))
+    assert found == {"items": records, "next": None, "total": 2}
+    assert browser.get("/api/v1/jobs?limit=1").json()["next"] == 1
+    one = browser.get(f"/api/v1/jobs/{run_id}").json()
+    assert one.items() >= next(each for each in found["items"] if each["id"] == run_id).items()

@@ -1,7 +1,9 @@
 """A run as lists show it: its state, progress, best score, and what was trained on which data."""
 
 import dataclasses
+import functools
 import itertools
+import json
 import math
 import os
 import pathlib
@@ -75,6 +77,11 @@ class RunRecord:
         """For the REST interface."""
         tree = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # asdict() copies values
         return tree | {"folder": str(self.folder), "progress": self.progress}
+
+    @functools.cached_property
+    def json_text(self) -> str:
+        """`to_json` as text in ASCII, made once for all lists and streams that show the record."""
+        return json.dumps(self.to_json(), allow_nan=False)
 
 
 def read_record(folder: pathlib.Path, run_id: str, name: str) -> RunRecord:
