@@ -63,6 +63,7 @@ from cvzoo.studio.uploads.limits import MAX_CHUNK
 
 STATIC = pathlib.Path(__file__).with_name("pages") / "static"
 API: Sequence[APIRouter] = (
+    images.router,  # first, as a request is matched with one route after the other, and a page has a hundred images
     health.router,
     jobs.router,
     snapshots.router,
@@ -72,7 +73,6 @@ API: Sequence[APIRouter] = (
     about.router,
     queue.router,
     uploads.router,
-    images.router,
     datasets.router,
     additions.router,
     fixes.router,
