@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 
 from cvzoo.studio.access.answers import Answers
 from cvzoo.studio.access.attempts import Attempts
+from cvzoo.studio.access.identities import Identities
 from cvzoo.studio.backups import Backups
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.dataset_bin import DatasetBin
@@ -50,6 +51,7 @@ class Studio:
     models: Models
     inference: Pool
     attempts: Attempts
+    identities: Identities
     trash: Trash
     use: Use
     backups: Backups
@@ -72,9 +74,9 @@ def make_studio(settings: Settings, place: Place, engine: Engine, clock: Clock) 
     use = Use(engine, jobs, place)
     conductor, data = Conductor(jobs, place, use=use), DataLibrary(engine, place, clock)
     models, pool = Models(runs, jobs, place, Zoo(), Register(engine, place, clock)), Pool()
-    attempts, follows = Attempts(clock), Follows(runs)
+    attempts, identities, follows = Attempts(clock), Identities(engine, clock), Follows(runs)
     trash = Trash([JobBin(jobs, place), DatasetBin(data), ModelBin(models.register)], clock)
-    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, trash, use)
+    parts = (runs, follows, jobs, conductor, data, models, pool, attempts, identities, trash, use)
     more = (Backups(place, clock), Answers(), Verifications(place), Fetches(place, clock, models.zoo.forget))
     return Studio(settings, place, engine, clock, *parts, *more, asyncio.Event())
 

@@ -64,7 +64,7 @@ class Idempotency:
             return
         request = Request(scope, receive)
         key = request.headers.get("idempotency-key")
-        who = None if key is None else await run_in_threadpool(identity_of, request)
+        who = None if key is None else await identity_of(request)
         if key is None or who is None or not who.may_write:
             await self._app(scope, receive, send)  # which refuses those who may not
             return

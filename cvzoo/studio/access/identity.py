@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from cvzoo.studio.access.roles import Role
 
 Scope: TypeAlias = Literal["read", "write"]
+Via: TypeAlias = Literal["session", "token"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Identity:
     has_keys: whether single letters are keys of the pages
     may_write: false of a token that only reads
     via: how the user signed in
+    until: milliseconds since 1970, when the database is to be asked again, though it has not changed
     """
 
     user: str
@@ -24,4 +26,5 @@ class Identity:
     role: Role
     has_keys: bool
     may_write: bool
-    via: Literal["session", "token"]
+    via: Via
+    until: int = 0

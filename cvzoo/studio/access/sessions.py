@@ -26,8 +26,9 @@ def session_identity(engine: Engine, cookie: str, clock: Clock) -> Identity | No
     """Who has the cookie; None if it is unknown or expired. A session that is used is prolonged."""
     digest, now = digest_of(cookie), clock()
     with reading(engine) as connection:
-        columns = (USER.c.id, USER.c.name, USER.c.shown_name, USER.c.role, USER.c.has_keys, SESSION.c.seen_at)
-        query = select(*columns).join(USER, USER.c.id == SESSION.c.user)
+        of_user = (USER.c.id, USER.c.name, USER.c.shown_name, USER.c.role, USER.c.has_keys)
+        query = select(*of_user, SESSION.c.seen_at, SESSION.c.expires_at)
+        query = query.join(USER, USER.c.id == SESSION.c.user)
         valid = (SESSION.c.digest == digest) & (SESSION.c.expires_at > now) & USER.c.is_active
         row = connection.execute(query.where(valid)).first()
     if row is None:
@@ -36,8 +37,9 @@ def session_identity(engine: Engine, cookie: str, clock: Clock) -> Identity | No
         with writing(engine) as connection:
             mine = update(SESSION).where(SESSION.c.digest == digest)
             connection.execute(mine.values(seen_at=now, expires_at=now + VALID_MS))
+    until = min(row.expires_at, row.seen_at + _SEEN_MS)
     own = (row.id, row.name, row.shown_name or row.name, row.role, row.has_keys)
-    return Identity(*own, may_write=True, via="session")
+    return Identity(*own, may_write=True, via="session", until=until)
 
 
 def close_session(engine: Engine, cookie: str) -> None:

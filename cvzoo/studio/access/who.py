@@ -1,42 +1,40 @@
 """Dependencies of routes: who makes the request, and whether the role and the token allow it."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeAlias
 
 from fastapi import Depends, Request
 
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.roles import Role, includes
-from cvzoo.studio.access.sessions import session_identity
-from cvzoo.studio.access.tokens import token_identity
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
 
-def identity_of(request: Request) -> Identity | None:
+async def identity_of(request: Request) -> Identity | None:
     """Who makes the request: by a token if there is one, else by the session's cookie."""
     studio = studio_of(request)
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     if kind:
-        return token_identity(studio.engine, secret.strip(), studio.clock) if kind.lower() == "bearer" else None
+        return await studio.identities.of("token", secret.strip()) if kind.lower() == "bearer" else None
     cookie = request.cookies.get(studio.cookie)
-    return None if cookie is None else session_identity(studio.engine, cookie, studio.clock)
+    return None if cookie is None else await studio.identities.of("session", cookie)
 
 
-def require_reader(request: Request) -> Identity:
+async def require_reader(request: Request) -> Identity:
     """Who makes the request. Raises Problem 401 without a session or a token."""
-    identity = identity_of(request)
+    identity = await identity_of(request)
     if identity is None:
         raise Problem(401, "this needs a session or a token", hint="cvzoo studio open prints a link")
     request.state.who = identity  # pages show what this user may do
     return identity
 
 
-def required(role: Role, *, writes: bool = True) -> Callable[[Request], Identity]:
+def required(role: Role, *, writes: bool = True) -> Callable[[Request], Awaitable[Identity]]:
     """A dependency that gives who makes the request. It raises Problem 401, or 403 if the role or the token forbids."""
 
-    def require(request: Request) -> Identity:
-        identity = require_reader(request)
+    async def require(request: Request) -> Identity:
+        identity = await require_reader(request)
         if not includes(identity.role, role):
             raise Problem(403, f"this needs the role {role}", got=identity.role, hint="ask an administrator")
         if writes and not identity.may_write:

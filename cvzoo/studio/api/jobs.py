@@ -137,7 +137,11 @@ async def get_events(
     start = parse_offsets(last_event_id or offsets) if last_event_id or offsets else Offsets()
     if start is None:
         raise Problem(400, "the offsets are malformed", expected="those of /metrics or of an event's id")
-    events = run_events(studio_of(request), run, start, lambda: identity_of(request) is not None, once=once)
+
+    async def is_signed_in() -> bool:
+        return await identity_of(request) is not None
+
+    events = run_events(studio_of(request), run, start, is_signed_in, once=once)
     return StreamingResponse(events, media_type="text/event-stream")
 
 

@@ -3,27 +3,18 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Mapping
 
 from fastapi.concurrency import run_in_threadpool
 
+from cvzoo.studio.events.news import News
 from cvzoo.studio.jobs.all_runs import AllRuns
 from cvzoo.studio.jobs.curves import Offsets, read_more
-from cvzoo.studio.jobs.rows import Row
 from cvzoo.studio.jobs.run_record import RunRecord
 from cvzoo.studio.jobs.watched import marks_of
 
 LOOK_S = 0.02  # how often the files of a run are looked at
 ANEW_S = 1.0  # how often its streams are woken all the same, since a process may end without a change of a file
-
-
-class News(NamedTuple):
-    """What there is from some offsets on. rows: by source; record: None if the run is gone"""
-
-    rows: dict[str, list[Row]]
-    offsets: Offsets
-    record: RunRecord | None
 
 
 class Followed:
@@ -35,6 +26,7 @@ class Followed:
     def __init__(self, runs: AllRuns, record: RunRecord):
         self._runs, self._record = runs, record
         self._reads: dict[Offsets, asyncio.Future[News]] = {}
+        self._newest: Offsets | None = None  # how far the streams are, but for those that have just begun
         self.changed = asyncio.Event()
         self.n_stream = 0
         self.task = asyncio.create_task(self._look())
@@ -43,11 +35,16 @@ class Followed:
         """What there is from the offsets on. Raises EOFError if a file was cut off."""
         if offsets not in self._reads:
             self._reads[offsets] = asyncio.ensure_future(run_in_threadpool(self._read, offsets))
-        return await asyncio.shield(self._reads[offsets])
+        found = await asyncio.shield(self._reads[offsets])
+        self._newest = found.offsets
+        return found
 
-    def wake(self) -> None:
-        """All streams ask for news."""
+    def wake(self, known: Mapping[Offsets, News] | None = None) -> None:
+        """All streams ask for news. known: by offsets, what was read already"""
         self._reads = {}
+        for offsets, news in (known or {}).items():
+            self._reads[offsets] = asyncio.get_running_loop().create_future()
+            self._reads[offsets].set_result(news)
         before, self.changed = self.changed, asyncio.Event()
         before.set()
 
@@ -59,11 +56,24 @@ class Followed:
         marks: tuple[int, ...] = ()
         woken = time.monotonic()
         while True:
-            found = await run_in_threadpool(marks_of, self._record.folder)
-            if found != marks or time.monotonic() - woken > ANEW_S:
-                marks, woken = found, time.monotonic()
-                self.wake()
+            is_due = time.monotonic() - woken > ANEW_S
+            marks, known = await run_in_threadpool(self._looked, marks, self._newest, is_due)
+            if known is not None:
+                woken = time.monotonic()
+                self.wake(known)
             await asyncio.sleep(LOOK_S)
+
+    def _looked(
+        self, marks: tuple[int, ...], newest: Offsets | None, is_due: bool
+    ) -> tuple[tuple[int, ...], dict[Offsets, News] | None]:
+        """(the marks, what most streams will ask for, None unless the marks have changed or it `is_due`)."""
+        found = marks_of(self._record.folder)
+        if found == marks and not is_due:
+            return found, None
+        try:
+            return found, {} if newest is None else {newest: self._read(newest)}
+        except Exception:  # it is raised again to the stream that asks
+            return found, {}
 
 
 class Follows:

@@ -4,12 +4,10 @@ The identifier of an event is how far each file has been read, so that a browser
 missed, and the server remembers nothing.
 """
 
-import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
-from fastapi.concurrency import run_in_threadpool
-
+from cvzoo.studio.events.news import event_text
 from cvzoo.studio.jobs.curves import Offsets
 from cvzoo.studio.jobs.run_record import RunRecord
 from cvzoo.studio.state import Studio
@@ -19,7 +17,12 @@ _PING_S = 15.0
 
 
 async def run_events(
-    studio: Studio, record: RunRecord, offsets: Offsets, is_signed_in: Callable[[], bool], *, once: bool = False
+    studio: Studio,
+    record: RunRecord,
+    offsets: Offsets,
+    is_signed_in: Callable[[], Awaitable[bool]],
+    *,
+    once: bool = False,
 ) -> AsyncIterator[bytes]:
     """The text of the stream: events `rows`, `state`, and `reset` if a file was cut off by a resumed run.
 
@@ -34,30 +37,23 @@ async def run_events(
             changed = followed.changed
             if time.monotonic() - asked >= ASK_S:
                 asked = time.monotonic()
-                if not await run_in_threadpool(is_signed_in):
+                if not await is_signed_in():
                     return
             try:
-                rows, offsets, found = await followed.news(offsets)
+                news = await followed.news(offsets)
             except EOFError:
-                yield _event("reset", {}, offsets)
+                yield event_text("reset", "{}", offsets)
                 return
-            if found is None:
-                yield _event("gone", {}, offsets)
+            offsets = news.offsets
+            if news.record is None:
+                yield news.state_event
                 return
-            if rows:
-                yield _event("rows", rows, offsets)
-            if found != shown:
-                yield _event("state", found.to_json(), offsets)
-            if rows or found != shown:
+            # at once, as each part that is sent costs as much as both
+            text = news.rows_event + (news.state_event if news.record != shown else b"")
+            shown = news.record
+            if text or time.monotonic() - said >= _PING_S:
                 said = time.monotonic()
-            elif time.monotonic() - said >= _PING_S:
-                said = time.monotonic()
-                yield b": still here\n\n"
-            shown = found
+                yield text or b": still here\n\n"
             if once:
                 return
             await changed.wait()
-
-
-def _event(name: str, body: object, offsets: Offsets) -> bytes:
-    return f"id: {offsets}\nevent: {name}\ndata: {json.dumps(body)}\n\n".encode()
