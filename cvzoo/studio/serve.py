@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import fcntl
+import gc
 import os
 import pathlib
 import socket
@@ -78,6 +79,7 @@ def serve(settings: Settings) -> None:
             timeout_graceful_shutdown=5,
             limit_concurrency=500,
         )
+        gc.freeze()  # what the program consists of: to look through it for garbage would hold up requests for 50 ms
         try:
             _Server(config, studio).run(sockets=[listener])
         finally:

@@ -12,6 +12,7 @@ from cvzoo.studio.data.where import Filter, chosen, counted, is_newest, page_of
 from cvzoo.studio.database.engine import reading
 from cvzoo.studio.database.tables import ITEM, REVISION
 
+_quoted = json.encoder.encode_basestring_ascii  # of a text as `json.dumps`, which takes five times as long
 _OF_LINE = ("ordinal", "name", "sha256", "height", "width", "split", "labels", "extra")
 
 
@@ -199,9 +200,9 @@ def item_text(row: Sequence[Any]) -> str:
     ordinal, first, last, name, sha256, height, width, split, n_object, labels, extra, tags, stage, assignee = row
     return (
         f'{{"ordinal": {ordinal}, "first_rev": {first}, "last_rev": {"null" if last is None else last}, '
-        f'"name": {json.dumps(name)}, "sha256": "{sha256}", "height": {height}, "width": {width}, '
-        f'"split": {json.dumps(split)}, "n_object": {n_object}, "labels": {labels}, "extra": {extra or "[]"}, '
-        f'"tags": {tags or "[]"}, "stage": {json.dumps(stage)}, "assignee": {json.dumps(assignee)}}}'
+        f'"name": {_quoted(name)}, "sha256": "{sha256}", "height": {height}, "width": {width}, '
+        f'"split": {_quoted(split)}, "n_object": {n_object}, "labels": {labels}, "extra": {extra or "[]"}, '
+        f'"tags": {tags or "[]"}, "stage": {_quoted(stage)}, "assignee": {_quoted(assignee)}}}'
     )
 
 
