@@ -3,7 +3,7 @@
 import contextlib
 import os
 import pathlib
-import tempfile
+import secrets
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -19,8 +19,10 @@ def atomic_write(path: str | os.PathLike, *, is_durable: bool = True) -> Iterato
     Raises OSError, naming the path, if the folder is missing or not writable.
     """
     path = pathlib.Path(path)
+    name = os.path.join(path.parent, f".{path.name[:60]}.{secrets.token_hex(4)}.part")
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:60]}.", suffix=".part", dir=path.parent)
+        # not `mkstemp`, whose files their owner alone may read, whatever the umask says
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     except OSError as error:
         error.filename = str(path)  # the caller's path, not the temporary one
         raise
@@ -31,7 +33,6 @@ def atomic_write(path: str | os.PathLike, *, is_durable: bool = True) -> Iterato
             if is_durable:
                 # before the rename: otherwise a power failure may leave the new name without its contents
                 os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp's files are readable by their owner only
         os.replace(name, path)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -53,10 +54,3 @@ def sync_folder(folder: str | os.PathLike) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _umask() -> int:
-    # the portable way sets it temporarily, which affects other threads, so that /proc is tried first
-    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/status", encoding="ascii") as status:
-        return int(next(line for line in status if line.startswith("Umask:")).split()[1], 8)
-    return 0o022
