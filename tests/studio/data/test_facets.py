@@ -41,11 +41,12 @@ def kept(studio, dataset):
     return counts["n_image"], counts["n_object"], counts["classes"], by_split, studio.data.datasets.work(dataset)
 
 
-def test_the_numbers_are_those_of_a_count_after_any_change(browser, studio, dataset):
+@pytest.mark.parametrize("n", [25, pytest.param(100, marks=pytest.mark.slow)])
+def test_the_numbers_are_those_of_a_count_after_any_change(browser, studio, dataset, n):
     assert kept(studio, dataset) == recounted(studio, dataset)
     base = f"/api/v1/datasets/{dataset}"
     rng = random.Random(0)
-    for i in range(50):
+    for i in range(n):
         kind = rng.choice(("edit", "edit", "split", "delete", "revert", "classes", "stage", "tags", "assign"))
         ordinal = rng.randrange(10)
         if kind == "edit":

@@ -253,15 +253,17 @@ def test_an_archive_that_is_not_what_it_says_is_refused(sent, name, studio, tmp_
     assert not any(path.is_file() for path in studio.place.images.rglob("*"))
 
 
-@pytest.mark.parametrize("name", UNREADABLE_IMAGES)
-def test_an_image_that_cannot_be_decoded_is_a_finding(sent, browser, name):
-    found = sent("mixed.zip", zipped([(f"0_{name}", UNREADABLE_IMAGES[name]), ("1.png", image())]))
+def test_each_image_that_cannot_be_decoded_is_a_finding(sent, browser):
+    wrong = {f"0_{name}": data for name, data in UNREADABLE_IMAGES.items()}
+    found = sent("mixed.zip", zipped([*wrong.items(), ("1.png", image())]))
     assert found["state"] == "ready", found["detail"]
     items, findings = looked_at(browser, found["id"])
-    assert [each["height"] > 0 for each in items] == [False, True], findings
-    wrong = {each["ordinal"]: each["kind"] for each in findings if each["severity"] == "error"}
-    assert set(wrong) == {0}
-    assert wrong[0] in UNREADABLE
+    names = {each["ordinal"]: each["name"] for each in items}
+    assert {each["name"] for each in items if each["height"] == 0} == set(wrong), findings
+    assert set(names.values()) == {*wrong, "1.png"}
+    kinds = {names[each["ordinal"]]: each["kind"] for each in findings if each["severity"] == "error"}
+    assert set(kinds) == set(wrong)
+    assert set(kinds.values()) <= UNREADABLE, kinds
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
@@ -335,21 +337,24 @@ def test_a_hostile_request_has_one_harmless_answer(browser, studio, monkeypatch,
     assert studio.jobs.all() == []
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_no_address_is_fetched(browser, studio, work, monkeypatch, address):
+def test_no_address_is_fetched(browser, studio, work, monkeypatch):
     met = []
     for name in ("connect", "connect_ex", "sendto"):
         monkeypatch.setattr(socket.socket, name, lambda *words: met.append(words))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *words, **_: met.append(words) or [])
     monkeypatch.setattr(studio.models.zoo, "members", list)
     model = next(each.id for each in studio.runs.records())
-    statuses = {
-        browser.post(f"/api/v1/models/{model}/predictions", json={"images": address}).status_code,
-        browser.post(f"/api/v1/models/{model}/exports", json={"form": "int8", "images": [address]}).status_code,
-    }
-    assert statuses == {422}
-    for spec in (address, f"coco:{address}", f"voc:{address}", f"coco:/nothing,photos={address}"):
-        answer = browser.post("/api/v1/datasets", json={"name": spec[:100], "source": {"spec": spec}})
+    specs = {address[:100]: address for address in ADDRESSES}
+    for i, address in enumerate(ADDRESSES):
+        statuses = {
+            browser.post(f"/api/v1/models/{model}/predictions", json={"images": address}).status_code,
+            browser.post(f"/api/v1/models/{model}/exports", json={"form": "int8", "images": [address]}).status_code,
+        }
+        assert statuses == {422}, address
+        of_layout = (f"coco:{address}", f"voc:{address}", f"coco:/nothing,photos={address}")[i % 3]
+        specs[of_layout[:100]] = of_layout
+    for name, spec in specs.items():
+        answer = browser.post("/api/v1/datasets", json={"name": name, "source": {"spec": spec}})
         work(studio)
         assert browser.get(f"/api/v1/datasets/{answer.json()['id']}").json()["state"] == "failed", spec
     assert met == []

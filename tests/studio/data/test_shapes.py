@@ -16,9 +16,13 @@ BOX = [10, 10.5, 50, 40]
 
 
 @pytest.fixture
-def outlined(browser, studio, work, write_coco, tmp_path):
+def outlined(imported_once, write_coco):
     """A data set of ten images: each has an object with two polygons, one with a mask, and one with a text."""
-    root = write_coco(tmp_path / "outlined", boxes=3)
+    return imported_once("outlined", lambda root: write_outlined(write_coco(root, boxes=3)))
+
+
+def write_outlined(root):
+    """Gives the boxes of a data set outlines, masks and texts."""
     mask = np.zeros((60, 80), bool)
     mask[10:30, 20:41] = True
     mask[12:20, 25:30] = False
@@ -37,9 +41,6 @@ def outlined(browser, studio, work, write_coco, tmp_path):
                 corners = [x, y, x + width, y, x + width, y + height, x, y + height]
                 each |= {"text": f"total, {i}", "bbox": [x, y, width, height], "segmentation": [corners]}
         path.write_text(json.dumps(file))
-    answer = browser.post("/api/v1/datasets", json={"name": "outlined", "source": {"spec": f"coco:{root}"}}).json()
-    work(studio)
-    return answer["id"]
 
 
 @pytest.fixture
