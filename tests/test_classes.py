@@ -1,6 +1,7 @@
 """Classes are made to be derived from, and say so, or are final; and no chain of classes is long."""
 
 import ast
+import functools
 import pathlib
 
 PACKAGE = pathlib.Path(__file__).parents[1] / "cvzoo"
@@ -17,6 +18,7 @@ BASES = {
 }
 
 
+@functools.cache
 def classes(folder):
     """(file, name) -> names of the bases, of all classes at the top of files."""
     found = {}

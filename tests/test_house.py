@@ -1,6 +1,7 @@
 """Habits of the house that a machine can check: short files, described files, no traces of one computer."""
 
 import ast
+import gc
 import pathlib
 import re
 
@@ -16,12 +17,19 @@ TRACES = [
     (re.compile(r"https?://[^/\s]*(artifactory|\.internal\b|\.local\b)"), "a host of one network"),
     (re.compile(r"\b(issue|ticket)\s+#?\d+", re.IGNORECASE), "an issue's number"),
     (re.compile(r"\b(sub-?agents?|(AI|coding) agents?|large language models?|LLMs?)\b", re.IGNORECASE), "who wrote it"),
-    (re.compile(r"^(<{7}|>{7}) "), "a merge's conflict"),
+    (re.compile(r"^(<{7}|>{7}) ", re.MULTILINE), "a merge's conflict"),
 ]
 
 
 def package_files():
     return sorted((ROOT / "cvzoo").rglob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def trees():
+    gc.disable()  # it would look through all trees again and again
+    yield {path: ast.parse(path.read_text()) for path in package_files()}
+    gc.enable()
 
 
 def texts():
@@ -36,10 +44,11 @@ def texts():
 
 
 def traces(text):
+    met = [(pattern, what) for pattern, what in TRACES if pattern.search(text)]  # nearly always none
     return [
         f"{number}: {what}: {line.strip()[:100]}"
-        for number, line in enumerate(text.splitlines(), 1)
-        for pattern, what in TRACES
+        for number, line in enumerate(text.splitlines() if met else (), 1)
+        for pattern, what in met
         if pattern.search(line)
     ]
 
@@ -64,12 +73,12 @@ def test_files_stay_short():
     assert not long, f"over {MAX_LINES} lines; one idea, one file:\n" + "\n".join(long)
 
 
-def test_every_file_says_what_it_is():
-    silent = []
-    for path in package_files():
-        source = path.read_text()
-        if source.strip() and not ast.get_docstring(ast.parse(source)):
-            silent.append(str(path.relative_to(ROOT)))
+def test_every_file_says_what_it_is(trees):
+    silent = [
+        str(path.relative_to(ROOT))
+        for path, tree in trees.items()
+        if not ast.get_docstring(tree) and path.read_text().strip()
+    ]
     assert not silent, "files without a docstring at the top:\n" + "\n".join(silent)
 
 
@@ -89,12 +98,12 @@ STAND_FOR_OTHERS = (
 )
 
 
-def test_public_functions_write_their_arguments_out():
+def test_public_functions_write_their_arguments_out(trees):
     found = []
-    for path in package_files():
+    for path, tree in trees.items():
         if path.relative_to(ROOT / "cvzoo").as_posix() in STAND_FOR_OTHERS:
             continue
-        for function in public_functions(ast.parse(path.read_text())):
+        for function in public_functions(tree):
             if function.args.kwarg is not None:
                 found.append(
                     f"{path.relative_to(ROOT)}:{function.lineno}: {function.name}(**{function.args.kwarg.arg})"

@@ -1,6 +1,7 @@
 """The import rule: lower tiers never see higher ones, and rooms of one tier never see each other."""
 
 import ast
+import functools
 import graphlib
 import pathlib
 import sys
@@ -112,6 +113,7 @@ class _Imports(ast.NodeVisitor):
             self.visit(child)
 
 
+@functools.cache  # two tests look at all files
 def imports_of(source):
     visitor = _Imports()
     visitor.visit(ast.parse(source))
