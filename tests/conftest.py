@@ -1,5 +1,6 @@
 """Fixtures that every room's tests may use."""
 
+import gc
 import hashlib
 import pathlib
 import re
@@ -56,6 +57,13 @@ def pytest_collection_modifyitems(config, items):
     word = config.getoption("--shuffle")
     if word:  # stable: tests of one file stay together and in order
         items.sort(key=lambda item: hashlib.sha256(f"{word} {item.location[0]}".encode()).digest())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """Tests and imported modules stay to the end: no search for garbage looks through them."""
+    gc.collect()
+    gc.freeze()
 
 
 def is_slow(item):

@@ -1,4 +1,3 @@
-import pathlib
 import re
 import xml.etree.ElementTree
 
@@ -15,9 +14,17 @@ from cvzoo.graph.program import Program
 from cvzoo.links.chain import Chain
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def graph():
+    """That of tests which leave it as it is."""
     model = L.ResNet50(n_class=3)
+    return model.compile(np.ones((1, 3, 64, 64), np.float32))
+
+
+@pytest.fixture
+def own_graph():
+    """One without a profile, which the test may change."""
+    model = L.ResNet18(n_class=3)
     return model.compile(np.ones((1, 3, 64, 64), np.float32))
 
 
@@ -67,13 +74,13 @@ def test_a_replay_does_not_read_beyond_other_arrays(graph, arrays):
         graph(arrays)
 
 
-def test_the_picture_has_a_box_for_each_block(graph, tmp_path):
-    graph.draw(tmp_path / "memory.svg")
+def test_the_picture_has_a_box_for_each_block(own_graph, tmp_path):
+    own_graph.draw(tmp_path / "memory.svg")
     root = xml.etree.ElementTree.parse(tmp_path / "memory.svg").getroot()
     groups = [each for each in root.iter() if each.tag.endswith("}g")]
     titles = [each[0].text for each in groups if len(each) and each[0].tag.endswith("title")]
-    assert sum("bytes, steps" in each for each in titles) == len(graph.program.plan.offsets)
-    assert sum(each.startswith("step ") for each in titles) == len(graph.program.lowered.steps)
+    assert sum("bytes, steps" in each for each in titles) == len(own_graph.program.plan.offsets)
+    assert sum(each.startswith("step ") for each in titles) == len(own_graph.program.lowered.steps)
     words = " ".join(each.text for each in root.iter() if each.tag.endswith("text"))
     assert "ResNet.forward: " in words
     assert "convolution" in words
@@ -81,22 +88,22 @@ def test_the_picture_has_a_box_for_each_block(graph, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["memory.svg"]
 
 
-def test_a_profile_has_a_time_for_each_step_and_is_shown(graph, tmp_path):
-    seconds = graph.profile(n_run=2)
-    assert len(seconds) == len(graph.program.lowered.steps)
+def test_a_profile_has_a_time_for_each_step_and_is_shown(own_graph, tmp_path):
+    seconds = own_graph.profile(n_run=2)
+    assert len(seconds) == len(own_graph.program.lowered.steps)
     assert all(each >= 0 for each in seconds)
     assert 0 < sum(seconds) < 10
-    assert f"time: {sum(seconds) * 1e3:.2f} ms (steps of a replay)" in graph.summary()
-    graph.draw(tmp_path / "memory.svg")
+    assert f"time: {sum(seconds) * 1e3:.2f} ms (steps of a replay)" in own_graph.summary()
+    own_graph.draw(tmp_path / "memory.svg")
     assert "time of each step, a replay" in (tmp_path / "memory.svg").read_text()
 
 
-def test_a_profile_runs_on_what_it_is_given_and_leaves_the_graph_as_it_was(graph):
+def test_a_profile_runs_on_what_it_is_given_and_leaves_the_graph_as_it_was(own_graph):
     x = np.random.default_rng(0).normal(size=(1, 3, 64, 64)).astype(np.float32)
-    expected = graph([x]).array
-    graph.profile(np.full_like(x, np.nan), n_run=1)
-    graph.profile(x.transpose(0, 1, 3, 2), n_run=1)
-    np.testing.assert_array_equal(graph([x]).array, expected)
+    expected = own_graph([x]).array
+    own_graph.profile(np.full_like(x, np.nan), n_run=1)
+    own_graph.profile(x.transpose(0, 1, 3, 2), n_run=1)
+    np.testing.assert_array_equal(own_graph([x]).array, expected)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
@@ -125,15 +132,6 @@ def test_what_cannot_be_replayed_gives_its_result_with_the_reason(inference):
     with pytest.raises(NotReplayableError, match="settings of MultiplyConstant") as caught:
         build(lambda x: F.relu(x) * float(x.max()), (x,), {})
     np.testing.assert_array_equal(caught.value.result.array, x * 5)
-
-
-def test_the_documentations_example_runs(tmp_path, monkeypatch, capsys):
-    page = pathlib.Path(__file__).resolve().parents[2] / "docs/graph.md"
-    code = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, page.name, "exec"), {})
-    assert capsys.readouterr().out.startswith("ResNet.forward: 57 functions as ")
-    assert (tmp_path / "memory.svg").is_file()
 
 
 # --- large results, of which only checksums are kept while the graph is built ---------------------------------------

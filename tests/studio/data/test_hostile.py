@@ -99,8 +99,8 @@ ANNOTATIONS = {
     "huge id": (made.coco(annotations=made.box(id=10**30), images=[{"id": 1, "file_name": "a.png"}]), "ready"),
     "deep": (made.coco(text="[" * 200_000), ""),
     "deep extra": (made.coco(text=made.deep_coco(900)), ""),
-    "long text": (made.coco(annotations=made.box(text="a" * (10 << 20))), "letters"),
-    "long class": (made.coco(annotations=made.box(), categories=[{"id": 1, "name": "a" * (10 << 20)}]), "letters"),
+    "long text": (made.coco(annotations=made.box(text="a" * (1 << 20))), "letters"),
+    "long class": (made.coco(annotations=made.box(), categories=[{"id": 1, "name": "a" * (1 << 20)}]), "letters"),
     "null class": (made.coco(annotations=made.box(), categories=[{"id": 1, "name": "a\0b"}]), "ready"),
     "surrogate class": (made.coco(annotations=made.box(), categories=[{"id": 1, "name": "a\ud800"}]), "ready"),
     "surrogate extra": (made.coco(annotations=made.box(note="a\ud800", **{"k\ud800": 1})), "ready"),
@@ -120,7 +120,7 @@ ANNOTATIONS = {
         "ready",
     ),
     "null in xml": (made.voc(made.voc_xml("a&#0;b")), "ready"),
-    "long xml": (made.voc(made.voc_xml("a" * (10 << 20))), "letters"),
+    "long xml": (made.voc(made.voc_xml("a" * (1 << 20))), "letters"),
 }
 DEEP = b"[" * 100_000
 LONG = "a" * 200_000

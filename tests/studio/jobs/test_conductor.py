@@ -234,7 +234,13 @@ def test_a_pause_that_a_suspended_supervisor_does_not_hear_ends(machine):
     assert (machine.run / "live.jsonl").exists()
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"code": ', "[]", '{"code": "x", "signal": null}', "\0" * 20])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", '{"code": "x", "signal": null}'),
+        *(pytest.param(text, marks=pytest.mark.slow) for text in ("{", '{"code": ', "\0" * 20)),
+    ],
+)
 def test_a_malformed_end_is_that_of_a_lost_attempt(machine, text, monkeypatch):
     machine.until("running")
     trainer = machine.trainer()

@@ -95,6 +95,7 @@ def test_other_classes_start_anew_and_are_named(published):
         assert CIFARResNet(20, n_class=100, pretrained_model=published).label_names is None
 
 
+@pytest.mark.slow
 def test_the_published_network_names_3992_of_4000_pictures_rightly(published, shared):
     model = CIFARResNet(20, pretrained_model=published)
     with np.load(shared / "data" / "cifar10_train_4000.npz") as data:

@@ -67,6 +67,7 @@ def test_a_person_is_found_in_the_photo_of_a_person(shared, detectors):
         assert "person" in [detector.label_names[label] for label in labels[0]], folder
 
 
+@pytest.mark.slow
 def test_yolo_fastest_has_its_ap_on_tiny_coco(shared, detectors):
     ap, ap50 = reference.coco_ap(*_on_tiny_coco(shared, detectors["yolo_fastest_coco"]))
     assert ap == pytest.approx(0.1259, abs=0.002)
