@@ -236,7 +236,7 @@ def test_a_disk_without_room_is_told_before_the_work(full, tmp_path, monkeypatch
         make(full, tmp_path / "backup.tar")
 
 
-@pytest.mark.parametrize("after", [pytest.param(3, marks=pytest.mark.slow), 12, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("after", [12, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 30))])
 def test_a_killed_backup_leaves_none_and_the_next_one_is_whole(full, tmp_path, after):
     code = (
         "import os, signal, sys, tarfile\n"
