@@ -28,7 +28,8 @@ class Identities:
 
     async def of(self, via: Via, secret: str) -> Identity | None:
         """Who has the session's cookie or the token; None if it is unknown, expired or revoked."""
-        key, change = (via, digest_of(secret)), self._changes.number()  # before the database is asked
+        key: tuple[Via, bytes] = (via, digest_of(secret))
+        change = self._changes.number()  # before the database is asked
         known = self._known.get(key)
         if known is not None and known[0] == change and self._clock() < known[1].until:
             return known[1]
