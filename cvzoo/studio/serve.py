@@ -184,7 +184,6 @@ def write_link(place: Place, address: str) -> None:
     with atomic_write(place.open_url) as file:
         os.fchmod(file.fileno(), 0o600)
         file.write(f"{address}\n".encode())
-    os.chmod(place.open_url, 0o600)
 
 
 def new_link(place: Place, user: str | None = None) -> str:
