@@ -1,5 +1,6 @@
 """Users and tokens, and the audit, for administrators; the own name, password and tokens, for all."""
 
+import dataclasses
 from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import Query, Request
@@ -21,7 +22,7 @@ from cvzoo.studio.access.users import (
     forget_password,
     set_password,
 )
-from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer, address_of, require_reader, require_session
+from cvzoo.studio.access.who import Administrator, Overseer, Reader, Writer, address_of, require_session
 from cvzoo.studio.api.datasets import audit
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.problems import Problem, can_be_shown, shown_name
@@ -163,9 +164,15 @@ def change_me(request: Request, who: Identity, body: ChangedMe) -> Identity:
     if shown is not None and not can_be_shown(shown):
         raise Problem(422, "some values are invalid", fields={"shown_name": "a name of letters that can be shown"})
     change_own(studio_of(request).engine, who.user, shown_name=shown, has_keys=body.keys)
-    after = require_reader(request)
-    detail: dict[str, list[Any]] = {"shown_name": [who.shown_name, after.shown_name]}
-    detail["keys"] = [who.has_keys, after.has_keys]
+    after = dataclasses.replace(
+        who,
+        shown_name=who.shown_name if shown is None else shown or who.name,
+        has_keys=who.has_keys if body.keys is None else body.keys,
+    )
+    detail: dict[str, list[Any]] = {
+        "shown_name": [who.shown_name, after.shown_name],
+        "keys": [who.has_keys, after.has_keys],
+    }
     audit(request, who, "user.own", who.user, {key: pair for key, pair in detail.items() if pair[0] != pair[1]})
     return after
 
