@@ -1,9 +1,10 @@
-"""Atomic writing of files."""
+"""Atomic writing of files, and removal of what killed processes left of it."""
 
 import contextlib
 import os
 import pathlib
 import secrets
+import shutil
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -44,6 +45,15 @@ def atomic_write(path: str | os.PathLike, *, is_durable: bool = True) -> Iterato
         raise
     if is_durable:
         sync_folder(path.parent)
+
+
+def remove_path(path: pathlib.Path) -> None:
+    """Removes a file, or a folder with all that is in it; what is not there or may not be removed is no error."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def sync_folder(folder: str | os.PathLike) -> None:

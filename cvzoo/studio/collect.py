@@ -7,7 +7,6 @@ or anything else that could refer to it, has begun before, and is seen, or begin
 import contextlib
 import dataclasses
 import pathlib
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Select, select
 
 from cvzoo.errors.exceptions import ConfigError
+from cvzoo.files.atomic_write import remove_path
 from cvzoo.studio.access.audit import deleted_datasets
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.archives import KEPT_MS as ARCHIVE_MS
@@ -125,7 +125,7 @@ class _Sweep:
 
     def __exit__(self, *_: object) -> None:
         for path in self._away:
-            shutil.rmtree(path, ignore_errors=True)
+            remove_path(path)
 
     def tasks(self) -> Removed:
         """Folders of imports and other work that has ended."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import Engine, func, insert, literal_column, select, update
 
-from cvzoo.files.atomic_write import atomic_write
+from cvzoo.files.atomic_write import atomic_write, remove_path
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.data.additions import drop_hidden, take_in_addition, uploads_of
 from cvzoo.studio.data.datasets import Dataset, Datasets
@@ -215,13 +215,11 @@ class Tasks:
         """Removes files that killed processes did not finish; none while a process may be writing them."""
         if self.open():
             return
-        for folder in self._place.versions.glob(".*.part"):
-            shutil.rmtree(folder, ignore_errors=True)
-        images = self._place.images
-        # copies, thumbnails and properties, archives of versions
-        for found in (images.glob(".*.part"), images.glob("*/.*.part"), self._place.archives.glob(".*.part")):
-            for part in found:
-                part.unlink(missing_ok=True)
+        images, versions = self._place.images, self._place.versions
+        # copies, thumbnails and properties, versions and their lists of files, archives of versions
+        for folder, pattern in ((images, ".*"), (images, "*/.*"), (versions, ".*"), (self._place.archives, ".*")):
+            for part in folder.glob(f"{pattern}.part"):
+                remove_path(part)
 
     def _check_edited(self) -> None:
         is_behind = (

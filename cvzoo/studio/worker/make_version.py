@@ -18,6 +18,7 @@ from cvzoo.datasets.layouts.write import PHOTO_FOLDERS
 from cvzoo.datasets.layouts.write_coco import write_coco
 from cvzoo.datasets.layouts.write_sroie import write_sroie
 from cvzoo.datasets.layouts.write_voc import write_voc
+from cvzoo.files.atomic_write import remove_path
 from cvzoo.studio.data.labels import image_from_json
 from cvzoo.studio.data.rows import content_hash
 from cvzoo.studio.data.version_files import write_files
@@ -44,8 +45,8 @@ def make_version(
     if n_error:
         return {"n_error": n_error}
     out = pathlib.Path(order["out"])
-    for part in out.parent.glob(f".{out.name}.*.part"):  # of an attempt that was killed
-        shutil.rmtree(part)
+    for part in out.parent.glob(f".{out.name}.*.part"):  # a folder or a list of files, of an attempt that was killed
+        remove_path(part)
     if out.is_dir():  # of an attempt that was killed after the rename
         shutil.rmtree(out)
     known = _Known()

@@ -189,7 +189,7 @@ def test_what_killed_processes_left_is_removed_after_its_grace_time(studio, cloc
     folders += [place.versions / f".ve_{name}.ff.part", place.backups / ".backup-x", place.tasks / ".tk_b.collected"]
     (place.images / "aa").mkdir()
     files = [place.images / ".0.part", place.images / "aa" / ".0.part", place.images / "aa" / f"{'a' * 64}.jpg"]
-    files += [place.locks / f"jb_{name}-1", place.uploads / f"up_{name}"]
+    files += [place.locks / f"jb_{name}-1", place.uploads / f"up_{name}", place.versions / ".ve_a.files.jsonl.ff.part"]
     for folder in folders:
         (folder / "inner").mkdir(parents=True)
     for path in files:
@@ -201,7 +201,7 @@ def test_what_killed_processes_left_is_removed_after_its_grace_time(studio, cloc
     clock.now += 24 * HOUR_MS
     found = collected(studio)
     assert found.pop("unfinished files") == 6
-    assert found == {"folders of ended work": 1, "files of models": 1, "versions": 1, "expired uploads": 1}
+    assert found == {"folders of ended work": 1, "files of models": 1, "versions": 2, "expired uploads": 1}
     assert not any(path.exists() for path in (*folders, *files))
     assert (place.runs / f"jb_{name}").is_dir()
     assert not [path for path in place.home.rglob("*") if "collected" in path.name]
