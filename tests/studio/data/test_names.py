@@ -14,6 +14,7 @@ def version(browser, studio, work, dataset):
 
 
 def test_the_audit_shows_names_with_the_identifier_as_title(browser, studio, dataset, version):
+    assert browser.patch(f"/api/v1/datasets/{dataset}", json={"licence": "CC0"}).status_code == 200
     page = browser.get("/admin/audit").text
     assert f'title="{version.id}"><a href="/versions/{version.id}">shapes, first</a>' in page
     assert f'title="{dataset}"><a href="/data/{dataset}">shapes</a>' in page
