@@ -1,12 +1,14 @@
 """Who makes a request."""
 
 import dataclasses
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cvzoo.studio.access.roles import Role
+from cvzoo.studio.database.tables import USER
 
 Scope: TypeAlias = Literal["read", "write"]
 Via: TypeAlias = Literal["session", "token"]
+OF_USER = (USER.c.id, USER.c.name, USER.c.shown_name, USER.c.role, USER.c.has_keys)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,3 +30,9 @@ class Identity:
     may_write: bool
     via: Via
     until: int = 0
+
+    @classmethod
+    def of_row(cls, row: Any, *, may_write: bool, via: Via, until: int) -> "Identity":
+        """That of a row with the columns OF_USER."""
+        shown = row.shown_name or row.name
+        return cls(row.id, row.name, shown, row.role, row.has_keys, may_write=may_write, via=via, until=until)

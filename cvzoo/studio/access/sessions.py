@@ -2,7 +2,7 @@
 
 from sqlalchemy import Engine, delete, insert, select, update
 
-from cvzoo.studio.access.identity import Identity
+from cvzoo.studio.access.identity import OF_USER, Identity
 from cvzoo.studio.access.secret import digest_of, new_secret
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.database.engine import reading, writing
@@ -26,9 +26,7 @@ def session_identity(engine: Engine, cookie: str, clock: Clock) -> Identity | No
     """Who has the cookie; None if it is unknown or expired. A session that is used is prolonged."""
     digest, now = digest_of(cookie), clock()
     with reading(engine) as connection:
-        of_user = (USER.c.id, USER.c.name, USER.c.shown_name, USER.c.role, USER.c.has_keys)
-        query = select(*of_user, SESSION.c.seen_at, SESSION.c.expires_at)
-        query = query.join(USER, USER.c.id == SESSION.c.user)
+        query = select(*OF_USER, SESSION.c.seen_at, SESSION.c.expires_at).join(USER, USER.c.id == SESSION.c.user)
         valid = (SESSION.c.digest == digest) & (SESSION.c.expires_at > now) & USER.c.is_active
         row = connection.execute(query.where(valid)).first()
     if row is None:
@@ -38,8 +36,7 @@ def session_identity(engine: Engine, cookie: str, clock: Clock) -> Identity | No
             mine = update(SESSION).where(SESSION.c.digest == digest)
             connection.execute(mine.values(seen_at=now, expires_at=now + VALID_MS))
     until = min(row.expires_at, row.seen_at + _SEEN_MS)
-    own = (row.id, row.name, row.shown_name or row.name, row.role, row.has_keys)
-    return Identity(*own, may_write=True, via="session", until=until)
+    return Identity.of_row(row, may_write=True, via="session", until=until)
 
 
 def close_session(engine: Engine, cookie: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Engine, insert, select, update
 
 from cvzoo.errors.exceptions import ConfigError
-from cvzoo.studio.access.identity import Identity, Scope
+from cvzoo.studio.access.identity import OF_USER, Identity, Scope
 from cvzoo.studio.access.secret import digest_of, new_secret
 from cvzoo.studio.access.tickets import first_administrator
 from cvzoo.studio.clock import Clock
@@ -54,8 +54,7 @@ def token_identity(engine: Engine, secret: str, clock: Clock) -> Identity | None
     """Who has the token; None if it is unknown, expired or revoked."""
     now = clock()
     with reading(engine) as connection:
-        of_user = (USER.c.id, USER.c.name, USER.c.shown_name, USER.c.role, USER.c.has_keys)
-        query = select(*of_user, TOKEN.c.id.label("token"), TOKEN.c.scope, TOKEN.c.used_at, TOKEN.c.expires_at)
+        query = select(*OF_USER, TOKEN.c.id.label("token"), TOKEN.c.scope, TOKEN.c.used_at, TOKEN.c.expires_at)
         query = query.join(USER, USER.c.id == TOKEN.c.user)
         valid = (TOKEN.c.digest == digest_of(secret)) & (TOKEN.c.expires_at > now) & TOKEN.c.revoked_at.is_(None)
         valid &= USER.c.is_active
@@ -66,8 +65,7 @@ def token_identity(engine: Engine, secret: str, clock: Clock) -> Identity | None
         with writing(engine) as connection:
             connection.execute(update(TOKEN).where(TOKEN.c.id == row.token).values(used_at=now))
     until = min(row.expires_at, (row.used_at or 0) + _SEEN_MS)
-    own = (row.id, row.name, row.shown_name or row.name, row.role, row.has_keys)
-    return Identity(*own, may_write=row.scope == "write", via="token", until=until)
+    return Identity.of_row(row, may_write=row.scope == "write", via="token", until=until)
 
 
 def tokens_of(engine: Engine, user: str, clock: Clock) -> list[Token]:

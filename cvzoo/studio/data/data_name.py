@@ -4,7 +4,7 @@ import re
 
 from sqlalchemy import Engine
 
-from cvzoo.studio.access.names_of import names_of
+from cvzoo.studio.database.names_of import names_of
 
 _VERSION = re.compile(r"/versions/(ve_[a-z2-7]{16})(?:$|/)")
 

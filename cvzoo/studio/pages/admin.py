@@ -12,7 +12,6 @@ from fastapi.responses import RedirectResponse, Response
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.access.audit import entries
 from cvzoo.studio.access.identity import Identity
-from cvzoo.studio.access.names_of import names_of
 from cvzoo.studio.access.quotas import Quota, default_quota
 from cvzoo.studio.access.roles import ROLES, as_role
 from cvzoo.studio.access.tokens import tokens_of
@@ -33,6 +32,7 @@ from cvzoo.studio.api.users import (
     new_link,
     update_user,
 )
+from cvzoo.studio.database.names_of import names_of
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem, words_of
 from cvzoo.studio.routes import page_router
