@@ -37,11 +37,10 @@ def check_boxes(
             continue
         y_min, x_min, y_max, x_max = each.bbox
         height, width = y_max - y_min, x_max - x_min
-        words = f"({_numbers(each.written)})"
         if height < 0 or width < 0:
-            yield Finding(Fault.BOX_NEGATIVE, words, image.name, each.index)
+            yield Finding(Fault.BOX_NEGATIVE, f"({_numbers(each.written)})", image.name, each.index)
         elif height == 0 or width == 0:
-            yield Finding(Fault.BOX_EMPTY, f"{words} has no area", image.name, each.index)
+            yield Finding(Fault.BOX_EMPTY, f"({_numbers(each.written)}) has no area", image.name, each.index)
         elif not skip_outside:
             if min(height, width) < 1:
                 yield Finding(
@@ -64,13 +63,15 @@ def _check_position(
 ) -> Iterator[Finding]:
     y_min, x_min, y_max, x_max = bbox
     height, width = size[0] - last_pixel, size[1] - last_pixel
-    words = f"({_numbers(each.written)}) in an image of {size[0]} x {size[1]} (H x W)"
-    if y_min >= height or x_min >= width or y_max <= 0 or x_max <= 0:
-        yield Finding(Fault.BOX_BEYOND, words, image.name, each.index)
-        return
+    is_beyond = y_min >= height or x_min >= width or y_max <= 0 or x_max <= 0
     over = max(-y_min, -x_min, y_max - height, x_max - width)
     explained = over <= 1 and (Fault.ONE_BASED in ignore or Fault.ZERO_BASED in ignore)
-    if over > _SLACK and not explained:
+    if not is_beyond and (over <= _SLACK or explained):
+        return
+    words = f"({_numbers(each.written)}) in an image of {size[0]} x {size[1]} (H x W)"
+    if is_beyond:
+        yield Finding(Fault.BOX_BEYOND, words, image.name, each.index)
+    else:
         yield Finding(Fault.BOX_OUTSIDE, f"{words}, by {over:.4g} pixels", image.name, each.index)
 
 

@@ -81,10 +81,13 @@ def examine_dataset(
     return Checkup(spec, annotated, tuple(facts), tuple(each for each in findings if each.kind not in ignore))
 
 
-def examine_annotated_set(annotated: AnnotatedSet, facts: Sequence[ImageFacts | None]) -> tuple[Finding, ...]:
+def examine_annotated_set(
+    annotated: AnnotatedSet, facts: Sequence[ImageFacts | None], *, duplicates: bool = True
+) -> tuple[Finding, ...]:
     """The findings of a data set whose images have been looked at: its own, and those of all checks, sorted.
 
     facts: properties of each image file, None if it does not exist
+    duplicates: whether to compare the images with each other, which takes half a minute for 100,000
     """
     findings = list(annotated.findings)
     findings += check_files(annotated)
@@ -107,7 +110,8 @@ def examine_annotated_set(annotated: AnnotatedSet, facts: Sequence[ImageFacts | 
             ignore=whole,
         )
         findings += check_masks(image, size)
-    findings += check_duplicates(annotated.images, facts)
+    if duplicates:
+        findings += check_duplicates(annotated.images, facts)
     return tuple(sorted_findings(findings))
 
 

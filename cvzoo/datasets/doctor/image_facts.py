@@ -92,17 +92,18 @@ def decoded_facts(path: pathlib.Path, name: str) -> tuple[ImageFacts, Image.Imag
         return ImageFacts(trouble, stored_size=(height, width), format=kind, digest=digest), None
     # a difference hash: one more column than bits in a row
     small = np.asarray(gray.resize((HASH_SIDE + 1, HASH_SIDE), Image.Resampling.BOX, reducing_gap=3)).astype(np.int16)
+    look = np.array(gray.resize((LOOK_SIDE, LOOK_SIDE), Image.Resampling.BOX, reducing_gap=3))
     facts = ImageFacts(
         size=(turned.size[1], turned.size[0]),
         stored_size=(height, width),
         orientation=orientation,
         format=kind,
         ending_fits=ending in _ENDINGS.get(kind or "", {ending}),
-        # a color that is the same everywhere is one gray; the other way round, it takes three times as long to tell
-        is_blank=_is_blank(gray) and _is_blank(turned),
+        # a color that is the same everywhere is one gray, also on average, which takes least to tell
+        is_blank=bool(np.ptp(look) == 0) and _is_blank(gray) and _is_blank(turned),
         digest=digest,
         fingerprint=np.packbits(small[:, 1:] > small[:, :-1]),
-        look=np.array(gray.resize((LOOK_SIDE, LOOK_SIDE), Image.Resampling.BOX, reducing_gap=3)),
+        look=look,
     )
     return facts, turned
 

@@ -11,6 +11,7 @@ from typing import Any
 MAX_NAME = 200  # letters of a class
 MAX_TEXT = 100_000  # letters of what a layout has of an image or an object
 # made once: `json.dumps` with options makes one per call
+_compact = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _canonical = json.JSONEncoder(allow_nan=False, separators=(",", ":"), sort_keys=True).encode
 
 
@@ -29,7 +30,7 @@ def item_line(
 
 def text_of(objects: list[dict[str, Any]]) -> str:
     """The objects as they are stored."""
-    return json.dumps(objects, allow_nan=False, separators=(",", ":"))
+    return _compact(objects)
 
 
 def content_of(objects: list[dict[str, Any]]) -> str:

@@ -18,6 +18,7 @@ from PIL import Image
 
 from cvzoo.datasets.doctor.image_facts import ImageFacts, decoded_facts
 from cvzoo.errors.exceptions import ImageError
+from cvzoo.images.import_cv2 import import_cv2
 from cvzoo.studio.inference.frames import read_frame, write_frame
 from cvzoo.studio.worker.landlock import restrict
 from cvzoo.studio.worker.limits import limit
@@ -28,6 +29,8 @@ from cvzoo.typing.aliases import Array
 MEMORY = 2 << 30
 _N_TASK = 256  # threads of a decoder on many cores, but no fork bomb
 THUMBNAIL_SIDE, _VIEW_SIDE = 256, 4096
+_NO_ALIASES = 1.5  # times that an image can be shrunk by interpolation of neighbors only
+_MANY = 64  # pixels, of which one that is the mean of fewer than others moves no edge
 _BROWSERS = ("JPEG", "PNG", "GIF", "WEBP", "MPO")
 
 
@@ -80,10 +83,21 @@ def _jpeg(image: Image.Image, side: int) -> bytes:
     scale = min(side / max(image.size), 1)
     size = max(round(image.width * scale), 1), max(round(image.height * scale), 1)
     if size != image.size:
-        image = image.resize(size, Image.Resampling.BICUBIC, reducing_gap=1)  # halved as a box first
+        image = _shrunk(image, size)
     out = io.BytesIO()
     image.save(out, "JPEG", quality=80)
     return out.getvalue()
+
+
+def _shrunk(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """The image, in RGB, in a smaller size (W, H)."""
+    factor = max(min(image.width // size[0], image.height // size[1]), 1)
+    left = max(image.width / size[0], image.height / size[1]) / factor
+    if left > _NO_ALIASES or min(size) < _MANY:
+        return image.resize(size, Image.Resampling.BICUBIC, reducing_gap=1)
+    # of means of squares of pixels; Pillow takes three times as long, a third of the time of an image
+    cv2 = import_cv2()
+    return Image.fromarray(cv2.resize(np.asarray(image.reduce(factor)), size, interpolation=cv2.INTER_LINEAR))
 
 
 def answer(asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -105,6 +119,7 @@ def confine(root: str) -> str:
 def main(root: str) -> None:
     """Answers each message of standard input, until it ends. root: the folder of the images"""
     confine(root)
+    import_cv2().setNumThreads(0)  # another process looks at the next image
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     while True:

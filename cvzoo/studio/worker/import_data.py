@@ -47,6 +47,7 @@ _CORRECTED = (
         Fault.CROWD_MALFORMED,
     )
 )
+_in_unicode = json.JSONEncoder(ensure_ascii=False).encode  # made once: `json.dumps` makes one per row
 Progress = Callable[[str, int, int], None]
 
 
@@ -242,7 +243,7 @@ def _plain_tree(tree: Any) -> Any:
     Raises DatasetError if it is nested too deeply.
     """
     try:
-        return parse_json(json.dumps(tree, ensure_ascii=False).encode("utf-8", "replace"))
+        return parse_json(_in_unicode(tree).encode("utf-8", "replace"))
     except RecursionError:
         raise DatasetError("values of an annotation are nested too deeply") from None
 
@@ -275,7 +276,7 @@ def of_files(
         for image in annotated.images
     ]
     known = collections.Counter((each["kind"], each["ordinal"]) for each in checked)
-    for each in examine_annotated_set(annotated, facts):
+    for each in examine_annotated_set(annotated, facts, duplicates=False):  # `checked` has them
         if each.kind is Fault.NAME_ENCODING and each.image is not None and plain(each.image) != each.image:
             continue  # `of_texts` tells the new name
         tree = finding_to_json(each, by_name, "import")

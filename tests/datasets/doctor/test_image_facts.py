@@ -27,3 +27,11 @@ def test_pixels_that_cannot_be_decoded_are_a_fault(tmp_path, kind):
     trouble = image_facts(path).trouble
     assert trouble is not None
     assert trouble[0] is Fault.PHOTO_TRUNCATED
+
+
+@pytest.mark.parametrize(("pixel", "expected"), [(120, True), (121, False)])
+def test_one_pixel_of_another_color_is_seen(tmp_path, pixel, expected):
+    pixels = np.full((300, 400, 3), 120, np.uint8)
+    pixels[150, 200] = pixel
+    Image.fromarray(pixels).save(tmp_path / "plain.png")
+    assert image_facts(tmp_path / "plain.png").is_blank is expected
