@@ -28,7 +28,7 @@ from cvzoo.datasets.doctor.examine_dataset import annotation_size
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.doctor.image_facts import HASH_SIDE, LOOK_SIDE, ImageFacts
-from cvzoo.datasets.doctor.near_duplicates import is_near, near_fingerprints
+from cvzoo.datasets.doctor.near_duplicates import are_near, near_fingerprints
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.studio.data.labels import image_from_json, in_coco
 from cvzoo.studio.photos.imaging import read_facts
@@ -175,17 +175,18 @@ class _Check:
         names = [*new, *sorted(old)]
         words = np.stack([np.frombuffer(self._fingerprint(name), np.uint8) for name in names])
 
-        @functools.lru_cache(1000)
+        @functools.cache  # 1 KB each; images that look alike are compared with many
         def look(name: str) -> Array:
             found = known_facts(self._store, name).look
             assert found is not None
             return found
 
         for i, j in near_fingerprints(words, len(new)):
-            a, b = sorted((names[i], names[j]))
-            first, second = is_near(look(a), look(b)), is_near(look(b), look(a))
-            if first or second:
-                pairs.append((a, b, first, second))
+            both = [sorted((names[k], names[m])) for k, m in zip(i.tolist(), j.tolist())]
+            looks, others = (np.stack([look(pair[k]) for pair in both]) for k in (0, 1))
+            first, second = are_near(looks, others), are_near(others, looks)
+            for k in np.flatnonzero(first | second):
+                pairs.append((both[k][0], both[k][1], bool(first[k]), bool(second[k])))
         return pairs
 
     def _fingerprint(self, sha256: str) -> bytes:

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from cvzoo.datasets.doctor.image_facts import image_facts, many_image_facts
-from cvzoo.datasets.doctor.near_duplicates import near_duplicates
+from cvzoo.datasets.doctor.near_duplicates import are_near, near_duplicates
 
 
 def scene(seed):
@@ -49,6 +49,21 @@ def test_plain_photos_are_no_pairs(tmp_path):
     for i, color in enumerate([(250, 250, 250), (252, 250, 250)]):
         Image.new("RGB", (40, 30), color).save(tmp_path / f"{i}.png")
     assert pairs_of([tmp_path / "0.png", tmp_path / "1.png"]) == []
+
+
+def test_images_are_near_if_their_thumbnails_correlate():
+    rng = np.random.default_rng(0)
+    looks = rng.integers(0, 256, (300, 32, 32), np.uint8) // rng.integers(1, 12, (300, 1, 1), np.uint8)
+    noise = rng.normal(0, rng.uniform(0, 10, (300, 1, 1)), looks.shape)
+    others = np.clip(looks * rng.uniform(0.5, 1, (300, 1, 1)) + noise, 0, 255).astype(np.uint8)
+    others[::20] = 7
+    flat = looks.reshape(300, -1).std(1) <= 12
+    with np.errstate(all="ignore"):  # of images of one color
+        correlated = [np.corrcoef(a.ravel(), b.ravel())[0, 1] >= 0.98 for a, b in zip(looks, others)]
+    near = are_near(looks, others)
+    assert near.tolist() == (np.array(correlated) & ~flat).tolist()
+    assert 50 < near.sum() < 200
+    assert flat.any()
 
 
 def test_no_photos_are_no_pairs():
