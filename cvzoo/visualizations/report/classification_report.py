@@ -12,7 +12,7 @@ from cvzoo.visualizations.report.detection_report import ReportPicture
 from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, score, table
 from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.heat_map import heat_map
-from cvzoo.visualizations.svg.line_plot import Line, line_plot
+from cvzoo.visualizations.svg.line_plot import Line, line_plot, small_multiples
 from cvzoo.visualizations.svg.photo_overlay import photo_overlay
 
 _MOST = 60  # classes of a readable matrix
@@ -100,12 +100,9 @@ def _roc(roc: Mapping[str, Any] | None) -> str:
         y_label="true-positive rate",
         size=(300, 340),
     )
-    small = "".join(
-        line_plot(
-            [chance, Line(fpr, np.array(each["tpr"]))], title=f"{each['label']}: {each['auc']:.4f}", size=(170, 200)
-        )
-        for each in sorted(roc["classes"], key=lambda each: each["auc"])[:_MOST_CURVES]
-    )
+    worst = sorted(roc["classes"], key=lambda each: each["auc"])[:_MOST_CURVES]
+    titled = ((f"{each['label']}: {each['auc']:.4f}", np.array(each["tpr"])) for each in worst)
+    small = small_multiples(titled, fpr, guides=[chance], size=(170, 200))
     words = "Each class against all others; the number is the area under the curve (AUC), the worst first."
     return f'<p>{words}</p><div class="grid">{mean}</div><div class="grid">{small}</div>'
 

@@ -12,7 +12,7 @@ from cvzoo.visualizations.report.page import NOTHING, Markup, bar, report_page, 
 from cvzoo.visualizations.report.reliability_section import reliability_section
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
-from cvzoo.visualizations.svg.line_plot import Line, line_plot
+from cvzoo.visualizations.svg.line_plot import Line, line_plot, small_multiples
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 
 _SCORES = (
@@ -149,9 +149,8 @@ def _curves(curves: Mapping[str, Any] | None) -> str:
         if values is not None
     ]
     parts = [f'<div class="grid">{line_plot(mean, title="mean over classes", size=(300, 420), **axes)}</div>']
-    small = "".join(
-        line_plot([Line(recall, np.array(each["precision"]))], title=each["label"], size=(170, 220), **axes)
-        for each in curves["classes"]
+    small = small_multiples(
+        ((each["label"], np.array(each["precision"])) for each in curves["classes"]), recall, **axes
     )
     overlap = next(iter(curves["mean"]), "")
     parts.append(

@@ -1,13 +1,15 @@
 """Line plots as SVG."""
 
-from collections.abc import Sequence
+import html
+import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cvzoo.errors.exceptions import ShapeError
 from cvzoo.reporting.import_matplotlib import import_matplotlib
-from cvzoo.reporting.plot_figure import INK, figure_svg, plot_figure
+from cvzoo.reporting.plot_figure import COLORS, INK, figure_svg, plot_figure
 from cvzoo.typing.aliases import Array
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 26, 38  # pixels around the frame
 _N_TICK = 4
+_TITLE = "title of the curve"  # stands where those of small multiples come
 Range = tuple[float, float]
 
 
@@ -59,6 +62,56 @@ def line_plot(
         return figure_svg(figure, title or y_label)
 
 
+def small_multiples(
+    curves: Iterable[tuple[str, Array]],
+    x: Array,
+    *,
+    guides: Sequence[Line] = (),
+    x_label: str = "",
+    y_label: str = "",
+    size: tuple[int, int] = (170, 220),
+) -> str:
+    """SVGs of one curve each, with the same axes from 0 to 1: `line_plot` of each, where matplotlib draws only one.
+
+    curves: (title, y (N,)) each, where NaN interrupts a curve; x: (N,)
+    guides: lines that all of them have; x_label, y_label, size: as of `line_plot`
+    Raises ShapeError if a curve and x differ in length, MissingExtraError without matplotlib.
+    """
+    with plot_figure(size) as figure:
+        ax = framed_axes(figure, title=_TITLE, x_label=x_label, y_label=y_label)
+        draw_lines(ax, [*guides, Line(np.array([0.0, 1.0]), np.array([0.0, 1.0]))], clip=False)
+        ax.set_xlim(0, 1)
+        ax.set_ylim(0, 1)
+        pattern = figure_svg(figure, _TITLE)
+        (left, low), (right, high) = ax.transData.transform([(0, 0), (1, 1)])
+    before, between, after = pattern.split(_TITLE)
+    # the last path in the color of curves
+    at = re.search(rf'.*<path d="()[^"]*()" style="[^"]*{COLORS[0]}', between, re.DOTALL)
+    assert at is not None
+    first, last = between[: at.start(1)], between[at.end(2) :]
+    parts = []
+    for title, y in curves:
+        line = _within(Line(x, y), (0, 1), (0, 1))
+        _check_lengths(line.x, line.y)
+        path = _path(left + line.x * (right - left), size[0] - (low + line.y * (high - low)))
+        parts.append(f"{before}{html.escape(title)}{first}{path}{last}{html.escape(title)}{after}")
+    return "".join(parts)
+
+
+def _path(x: Array, y: Array) -> str:
+    """The commands of SVG's path along the points, in pixels; points in the middle of a level stretch are left out."""
+    good = np.isfinite(x) & np.isfinite(y)
+    level = np.zeros(len(y), bool)
+    level[1:-1] = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])
+    alone = _alone(good)
+    words, is_new = [], True
+    for i in np.flatnonzero(~good | ~level).tolist():
+        if good[i]:
+            words.append(f"{'M' if is_new else 'L'}{x[i]:.6g} {y[i]:.6g}{'h0' if alone[i] else ''}")
+        is_new = not good[i]
+    return "".join(words)
+
+
 def _within(line: Line, x_range: Range | None, y_range: Range | None) -> Line:
     """The line with points outside of the ranges moved to their ends."""
     x = line.x if x_range is None else np.clip(np.asarray(line.x, np.float64), *x_range)
@@ -89,10 +142,7 @@ def draw_lines(
     """
     for line in lines:
         x, y = (np.asarray(each, np.float64) for each in (line.x, line.y))
-        if x.shape != y.shape or x.ndim != 1:
-            raise ShapeError(
-                "line_plot: x and y of a line differ in length", expected="two equal (N,)", got=(x.shape, y.shape)
-            )
+        _check_lengths(x, y)
         if line.is_guide:
             ax.plot(x, y, color=INK, alpha=0.5, linestyle=(0, (3, 3)), linewidth=1)
             continue
@@ -105,6 +155,13 @@ def draw_lines(
             )
     if any(line.name and not line.is_guide for line in lines):
         ax.legend(loc="best")
+
+
+def _check_lengths(x: Array, y: Array) -> None:
+    if x.shape != y.shape or x.ndim != 1:
+        raise ShapeError(
+            "line_plot: x and y of a line differ in length", expected="two equal (N,)", got=(x.shape, y.shape)
+        )
 
 
 def _alone(good: np.ndarray) -> Array:

@@ -8,7 +8,7 @@ from cvzoo.errors.exceptions import ShapeError
 from cvzoo.reporting.plot_figure import COLORS
 from cvzoo.visualizations.svg.bar_plot import bar_plot
 from cvzoo.visualizations.svg.heat_map import heat_map
-from cvzoo.visualizations.svg.line_plot import Line, line_plot
+from cvzoo.visualizations.svg.line_plot import Line, line_plot, small_multiples
 from cvzoo.visualizations.svg.parallel_coordinates import Coordinate, parallel_coordinates
 from cvzoo.visualizations.svg.photo_overlay import OverlayBox, photo_overlay
 
@@ -20,7 +20,7 @@ def points(svg):
     found = []
     for path in ET.fromstring(svg).iter("path"):
         if "stroke-linecap: square" in path.get("style") and f"stroke: {COLORS[0]}" in path.get("style"):
-            pairs = re.findall(rf"[ML] {NUMBER} {NUMBER}", path.get("d"))
+            pairs = re.findall(rf"[ML] ?{NUMBER} {NUMBER}", path.get("d"))
             found.append([(round(float(x), 3), round(float(y), 3)) for x, y in pairs])
     return found
 
@@ -95,6 +95,28 @@ def test_the_same_plot_has_the_same_bytes():
     assert plots[0] == plots[1]
     assert 'id="figure' not in plots[0]
     assert "date" not in plots[0].lower()
+
+
+def test_small_multiples_are_the_plots_of_each_curve():
+    x = np.array([0, 0.25, 0.5, 0.75, 1])
+    curves = {"falling": 1 - x, "a <b> & $c$": np.array([7, 0.5, np.nan, 0.25, 0.25])}
+    axes = {"x_label": "recall", "y_label": "precision", "size": (164, 268)}
+    guide = Line(np.array([0.0, 1.0]), np.array([1.0, 0.0]), is_guide=True)
+    svgs = [f"{each}</svg>" for each in small_multiples(curves.items(), x, guides=[guide], **axes).split("</svg>")[:-1]]
+    for (title, y), svg in zip(curves.items(), svgs, strict=True):
+        one = line_plot([guide, Line(x, y)], title=title, **axes)
+        assert texts(svg) == texts(one)
+        assert points(svg) == points(one)
+        assert ET.fromstring(svg).find("title").text == title
+        assert svg.count("<path") == one.count("<path")
+
+
+def test_small_multiples_leave_out_what_is_level_and_draw_a_point_alone():
+    y = np.array([1, 1, 1, 0.5, 0.5, 0.5, np.nan, 0])
+    svg = small_multiples([("", y)], np.array([0, 0.25, 0.5, 0.5, 0.6, 0.75, 0.8, 1]), size=(164, 268))
+    assert '"M54 26L154 26L154 76L204 76M254 126h0"' in svg
+    with pytest.raises(ShapeError):
+        small_multiples([("", y)], np.zeros(3))
 
 
 def test_lines_of_two_lengths_are_refused():
