@@ -20,14 +20,14 @@ def exact(value: float) -> Decimal:
 
 
 def minus(a: float, b: float) -> float:
-    if abs(a) < _FEW and abs(b) < _FEW:  # of at most six decimals and 15 digits, integers give the same, faster
-        first, second = round(a * 1e6), round(b * 1e6)
-        if first / 1e6 == a and second / 1e6 == b and first != second:  # zeros have a sign
-            return (first - second) / 1e6
-    return _plain(_CONTEXT.subtract(exact(a), exact(b))) if finite((a, b)) else float(a) - float(b)
+    return plus(a, -b)
 
 
 def plus(a: float, b: float) -> float:
+    if abs(a) < _FEW and abs(b) < _FEW:  # of at most six decimals and 15 digits, integers give the same, faster
+        first, second = round(a * 1e6), round(b * 1e6)
+        if first / 1e6 == a and second / 1e6 == b and first + second:  # zeros have a sign
+            return (first + second) / 1e6
     return _plain(_CONTEXT.add(exact(a), exact(b))) if finite((a, b)) else float(a) + float(b)
 
 

@@ -1,9 +1,10 @@
 """Reads COCO's JSON leniently."""
 
 import dataclasses
+import itertools
 import json
 import pathlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -91,19 +92,43 @@ def _content(image: AnnotatedImage) -> tuple[object, ...]:
     return image.size, [(each.name, each.bbox) for each in image.objects]
 
 
+class _Records:
+    """A list of JSON whose elements are decoded when they are asked for: as dictionaries, all would take ten times the
+    memory of the file."""
+
+    def __init__(self, parts: list[msgspec.Raw]):
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(msgspec.json.decode, self._parts)
+
+
+def _decoded(data: bytes) -> Any:
+    """The JSON; the long lists of an object are `_Records`."""
+    file = msgspec.json.decode(data, type=dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None)
+    if not isinstance(file, dict):
+        return file
+    return {
+        key: _Records(msgspec.json.decode(part, type=list[msgspec.Raw]))
+        if key in ("images", "annotations") and bytes(part).startswith(b"[")
+        else msgspec.json.decode(part)
+        for key, part in file.items()
+    }
+
+
 def _load(path: pathlib.Path, findings: list[Finding]) -> dict[str, Any]:
     data = read_bytes(path, limit=None)
     try:
-        file = msgspec.json.decode(data)
+        file = _decoded(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         try:  # Python's own decoder accepts NaN, which is a finding, not an error
             file = json.loads(decode_leniently(data, path, path.name, findings) or "")
         except (ValueError, RecursionError) as error:
             raise DatasetError(f"{path} is not JSON", got=error) from error
-    if not isinstance(file, dict) or not isinstance(file.get("images"), list):
+    if not isinstance(file, dict) or not isinstance(file.get("images"), (list, _Records)):
         raise DatasetError(f"{path} is not in COCO's format", expected="an object with lists of images and annotations")
     for key in ("annotations", "categories"):
-        if not isinstance(file.get(key, []), list):
+        if not isinstance(file.get(key, []), (list, _Records)):
             raise DatasetError(f"{path}: {key} is not a list")
         if key not in file:
             findings.append(Finding(Fault.FIELD_MISSING, f"{path.name} has no {key}"))
@@ -114,8 +139,8 @@ def _image_folder(path: pathlib.Path, spec: DataSpec, file: Mapping[str, Any]) -
     if spec.photos is not None:
         return spec.photos
     folders = coco_image_folders(path)
-    names = [each.get("file_name") for each in file["images"] if isinstance(each, dict)]
-    for image_name in [each for each in names if isinstance(each, str) and "\0" not in each][:20]:
+    names = (each.get("file_name") for each in file["images"] if isinstance(each, dict))
+    for image_name in itertools.islice((each for each in names if isinstance(each, str) and "\0" not in each), 20):
         for folder in folders:
             try:
                 if (folder / image_name).is_file():
