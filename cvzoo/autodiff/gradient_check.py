@@ -15,7 +15,8 @@ from cvzoo.errors.exceptions import DtypeError, GradientError, ShapeError, expla
 from cvzoo.typing.aliases import Array, ArrayLike
 
 _SEED = 20190804
-_FULL = 200  # an input with more elements is checked along random directions and at some elements
+# an input with more elements is checked along random directions and at some elements: of first, of second order
+_FULL, _FULL_SECOND = 200, 40
 _DIRECTIONS = 4
 _SAMPLES = 24
 
@@ -75,6 +76,22 @@ def check_backward(
     elements. The error names the input, the element, both values, and whether `func` is not differentiable there.
     Raises GradientError if a gradient is wrong, missing or of another dtype, or func changes its inputs.
     """
+    _check(func, x_data, y_grad, params, eps, atol, rtol, dtype, no_grads, _FULL)
+
+
+def _check(
+    func: Callable[..., Variable | Sequence[Variable]],
+    x_data: Array | Sequence[Array],
+    y_grad: Array | Sequence[Array | None] | None,
+    params: Sequence[Variable],
+    eps: float,
+    atol: float,
+    rtol: float,
+    dtype: npt.DTypeLike | None,
+    no_grads: Sequence[bool] | None,
+    full: int,
+) -> None:
+    """`check_backward`, with the number of elements up to which an input is checked element by element."""
     dtype = np.dtype("float64" if dtype is None else dtype)
     x_data = _sequence(x_data)
     no_grads = [as_array(x).dtype.kind != "f" for x in x_data] if no_grads is None else list(no_grads)
@@ -104,7 +121,7 @@ def check_backward(
         # frees the graph before the function is called many more times
         del ys, pairs
         for (name, x), gx in zip(targets, gradients):
-            _check_one(lambda: _weighted(call(), gys), name, x.array, gx, eps, atol, rtol, random)
+            _check_one(lambda: _weighted(call(), gys), name, x.array, gx, eps, atol, rtol, random, full)
 
 
 def check_double_backward(
@@ -123,8 +140,9 @@ def check_double_backward(
 ) -> None:
     """Check the second derivatives of `func` against central differences.
 
-    The function (x, gy, params) -> gx is checked as in `check_backward`, whose arguments these are. Before that the
-    gradients must be the same whether they can be differentiated again or not: a function may compute them in two ways.
+    The function (x, gy, params) -> gx is checked as in `check_backward`, whose arguments these are; element by element
+    are checked inputs of up to 40 elements, as each takes several times as long. Before that the gradients must be the
+    same whether they can be differentiated again or not: a function may compute them in two ways.
     x_grad_grad, params_grad_grad: the weights of the first gradients of the inputs that have one, and of the
         parameters; None takes random numbers
     Raises GradientError if a second derivative is wrong or missing.
@@ -181,17 +199,9 @@ def check_double_backward(
         random.normal(size=x.shape) if w is None else w
         for w, x in zip(weights, [x for x, no in zip(x_data, no_grads) if not no] + [p.array for p in params])
     ]
-    check_backward(
-        first_order,
-        (*x_data, *[gys[i] for i in counted]),
-        weights,
-        params,
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        dtype=dtype,
-        no_grads=[*no_grads, *[False] * len(counted)],
-    )
+    inputs = (*x_data, *[gys[i] for i in counted])
+    without = [*no_grads, *[False] * len(counted)]
+    _check(first_order, inputs, weights, params, eps, atol, rtol, dtype, without, _FULL_SECOND)
 
 
 def assert_allclose(
@@ -228,12 +238,13 @@ def _check_one(
     atol: float,
     rtol: float,
     random: np.random.Generator,
+    full: int,
 ) -> None:
     missing = grad is None
     gx = np.zeros_like(x) if grad is None else grad.array
     if gx.dtype != x.dtype:
         raise GradientError(f"the gradient of {name} has another dtype", expected=x.dtype, got=gx.dtype)
-    if x.size <= _FULL:
+    if x.size <= full:
         indexes = list(np.ndindex(x.shape))
     else:
         # the largest gradient, where a wrong factor shows most, and random elements
@@ -245,7 +256,7 @@ def _check_one(
     if excess.size and excess.max() > 0:
         worst = int(excess.argmax())
         raise _error(loss, name, x, indexes[worst], eps, values[worst], numbers[worst], missing, (excess > 0).sum())
-    if x.size <= _FULL:
+    if x.size <= full:
         return
     for _ in range(_DIRECTIONS):
         direction = random.normal(size=x.shape)
