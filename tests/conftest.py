@@ -68,7 +68,8 @@ def pytest_collection_finish():
 
 def is_slow(item):
     """Marked so, or computed by the stand-in for a GPU, which compiles kernels for the host."""
-    asked = "fake_gpu" in getattr(item, "fixturenames", ()) or hasattr(getattr(item, "module", None), "fake_gpu")
+    fixtures = getattr(item, "fixturenames", ())
+    asked = "fake_gpu" in fixtures or "gpu" in fixtures or hasattr(getattr(item, "module", None), "fake_gpu")
     on_stand_in = asked or STAND_INS.search(item.nodeid)
     return bool(on_stand_in) or item.get_closest_marker("slow") is not None
 

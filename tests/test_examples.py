@@ -61,6 +61,7 @@ def test_two_devices_learn_digits_together(how, shared, tmp_path, fake_gpu):
         assert accuracy == pytest.approx(alone, abs=0.01)
 
 
+@pytest.mark.slow  # ten seconds
 def test_the_language_model_beats_the_frequencies_of_words(tmp_path, capsys):
     ptb = load("ptb")
     rng = np.random.default_rng(0)

@@ -87,6 +87,7 @@ def test_it_prints_the_recipe_and_the_scores_and_leaves_a_model(data, tmp_path, 
     assert "boxes in 8 augmented training images have an anchor" in (tmp_path / "run/report.html").read_text()
 
 
+@pytest.mark.slow  # half a minute; examples/learn_digits.py learns in each run of CI
 def test_it_learns(data, tmp_path, capsys):
     assert train(data, tmp_path / "run", "--epochs", "40", "--no-check") == 0
     rows = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]

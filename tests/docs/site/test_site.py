@@ -12,7 +12,6 @@ pytest.importorskip("furo", reason='the documentation is built with pip install 
 pytest.importorskip("myst_parser", reason='the documentation is built with pip install "cvzoo[docs]"')
 pytestmark = [
     pytest.mark.slow,  # a minute
-    pytest.mark.xdist_group("site"),  # which one process builds, with --dist loadgroup
     pytest.mark.filterwarnings("ignore"),  # those of other people's packages; Sphinx's own are errors, see build_site
 ]
 
