@@ -93,11 +93,16 @@ def _content(image: AnnotatedImage) -> tuple[object, ...]:
 
 
 class _Records:
-    """A list of JSON whose elements are decoded when they are asked for: as dictionaries, all would take ten times the
-    memory of the file."""
+    """A list of JSON whose elements are decoded when they are asked for: as dictionaries, all would take several times
+    the memory of the file.
+
+    Raises the errors of `msgspec.json.decode` for elements that are not JSON.
+    """
 
     def __init__(self, parts: list[msgspec.Raw]):
         self._parts = parts
+        for _ in self:  # text and numbers are not looked at before
+            pass
 
     def __iter__(self) -> Iterator[Any]:
         return map(msgspec.json.decode, self._parts)
@@ -110,7 +115,7 @@ def _decoded(data: bytes) -> Any:
         return file
     return {
         key: _Records(msgspec.json.decode(part, type=list[msgspec.Raw]))
-        if key in ("images", "annotations") and bytes(part).startswith(b"[")
+        if key in ("images", "annotations") and memoryview(part)[:1] == b"["
         else msgspec.json.decode(part)
         for key, part in file.items()
     }
