@@ -1,6 +1,8 @@
 """The built site: strict, complete, searchable, and asking nobody else for anything."""
 
+import fcntl
 import json
+import os
 import re
 
 import pytest
@@ -20,8 +22,18 @@ pytestmark = [
 def site(tmp_path_factory):
     from build_site import build
 
-    out = tmp_path_factory.mktemp("documentation") / "site"
-    assert build(out) == 0
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        out = tmp_path_factory.mktemp("documentation") / "site"
+        assert build(out) == 0
+        return out
+    # the processes of one run share the site, which takes minutes: the first builds it, the others wait
+    out = tmp_path_factory.getbasetemp().parent / "documentation" / "site"
+    out.parent.mkdir(exist_ok=True)
+    with open(out.parent / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out.parent / "built").exists():
+            assert build(out) == 0
+            (out.parent / "built").touch()
     return out
 
 
