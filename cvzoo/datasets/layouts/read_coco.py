@@ -115,7 +115,7 @@ def _decoded(data: bytes) -> Any:
         return file
     return {
         key: _Records(msgspec.json.decode(part, type=list[msgspec.Raw]))
-        if key in ("images", "annotations") and memoryview(part)[:1] == b"["
+        if key in ("images", "annotations") and bytes(memoryview(part)[:1]) == b"["
         else msgspec.json.decode(part)
         for key, part in file.items()
     }

@@ -8,7 +8,8 @@ from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.layouts.data_spec import parse_data_spec
 from cvzoo.datasets.layouts.read import read_annotated_set
 
-FILE = b"""{"images": [{"id": 1, "file_name": "a%s.jpg", "height": 4, "width": 4}], "categories": [{"id": 1, "name": "c"}],
+FILE = b"""{"images": [{"id": 1, "file_name": "a%s.jpg", "height": 4, "width": 4}],
+"categories": [{"id": 1, "name": "c"}],
 "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, %s, 2], "note": "%s"}]}"""
 
 
