@@ -5,8 +5,9 @@ import os
 import pathlib
 import threading
 import time
+from collections.abc import Callable
 
-from cvzoo.backends.threads import BUSY, thread_count
+from cvzoo.backends.threads import BUSY, quota, thread_count
 
 _FILE = "libgomp.so.1"
 _SPINS = "20000"
@@ -14,7 +15,11 @@ _INTERVAL = 0.1  # seconds between two looks at the scheduler's statistics
 _SHORTEST = 20_000_000  # nanoseconds of running and waiting that tell something
 _QUIET = 0.05  # of the time; below it a thread does not wait for a CPU
 _QUIET_LOOKS = 5  # in a row, before threads spin for long again
+_AWAKE = 0.0003  # seconds that threads surely spin for after a kernel
+_TO_SLEEP = 0.0002  # seconds, in which a thread on this CPU sees that there is nothing to do
+_NEVER = float("inf")
 _SCHEDULING = pathlib.Path("/proc/thread-self/schedstat")
+_LOAD = pathlib.Path("/proc/loadavg")
 _loaded = _forked = False
 
 
@@ -27,7 +32,7 @@ def prepare_openmp() -> None:
     if not _loaded and "OMP_WAIT_POLICY" not in os.environ:
         ours = os.environ.setdefault("GOMP_SPINCOUNT", _SPINS) == _SPINS  # a parent process sets it, too
         if ours and thread_count()[0] > 1 and _SCHEDULING.is_file():
-            idle_threads.next_look = 0.0
+            idle_threads.next_look = idle_threads.asleep_from = 0.0
     _loaded = True
 
 
@@ -43,7 +48,8 @@ def parallel_function() -> int | None:
 class IdleThreads:
     """How idle threads wait: spinning for long, or 100 times while other programs compete for the CPUs.
 
-    next_look: from this time.monotonic() on, `look` is to be called, often
+    next_look, asleep_from: of time.monotonic(), from when on to look again, and idle threads sleep
+    spread: a function of the number of threads, which moves those that were woken on one CPU to others, or None
     libgomp reads GOMP_SPINCOUNT once. But where it has more threads than CPUs, its threads spin 100 times only. So
     while it is to be brief, a thread of ours keeps idle ones.
     """
@@ -53,7 +59,8 @@ class IdleThreads:
     # spin 100 times, and 37 in one thread
 
     def __init__(self) -> None:
-        self.next_look = float("inf")
+        self.next_look = self.asleep_from = _NEVER
+        self.spread: Callable[[int], None] | None = None
         self._seen = (0, 0, 0)  # thread, nanoseconds that it ran and that it waited
         self._n_quiet = 0
         self._end: threading.Event | None = None
@@ -63,12 +70,25 @@ class IdleThreads:
         """Whether threads spin 100 times only."""
         return self._end is not None
 
+    def before_work(self) -> None:
+        """To be called before kernels run: threads that sleep are woken, each on a CPU of its own if there is one."""
+        if time.monotonic() > self.asleep_from and self._end is None and self.spread is not None:
+            self.spread(thread_count()[0])
+
+    def after_work(self) -> None:
+        """To be called after kernels have run; by then who asked for them, and woke this process, sleeps."""
+        now = time.monotonic()
+        if self.asleep_from != _NEVER:
+            self.asleep_from = now + _AWAKE
+        if now >= self.next_look:
+            self.look()
+
     def look(self) -> None:
         """Decide by what the scheduler tells of this thread since the last time."""
         try:
             self._decide()
         except (OSError, ValueError, RuntimeError):  # no file can be opened, or no thread started: all stays as it is
-            self.next_look = float("inf")
+            self.next_look = _NEVER
 
     def _decide(self) -> None:
         self.next_look = time.monotonic() + _INTERVAL
@@ -80,14 +100,22 @@ class IdleThreads:
             return
         self._seen = (thread, ran, waited)
         part = (waited - before[2]) / total
-        self._n_quiet = self._n_quiet + 1 if part < _QUIET else 0
-        if part > BUSY and self._end is None:
-            self._start()
-        elif self._n_quiet >= _QUIET_LOOKS and self._end is not None:
+        if self._end is None:
+            if part > BUSY and _is_crowded(thread_count()[0]):
+                self._start()
+            return
+        # threads that sleep at once may be woken on one CPU, and wait for each other while the next one is idle
+        is_quiet = part < _QUIET
+        if not is_quiet:
+            time.sleep(_TO_SLEEP)
+            is_quiet = not _is_crowded(1)
+        self._n_quiet = self._n_quiet + 1 if is_quiet else 0
+        if self._n_quiet >= _QUIET_LOOKS:
             self._end.set()
             self._end = None
 
     def _start(self) -> None:
+        self._n_quiet = 0
         end = threading.Event()
         n = max(len(os.sched_getaffinity(0)) - thread_count()[0] + 2, 2)
         threading.Thread(target=_keep_threads, args=(n, end), name="cvzoo-openmp", daemon=True).start()
@@ -98,6 +126,21 @@ def _scheduled() -> tuple[int, int]:
     """Nanoseconds that this thread ran, and that it waited for a CPU."""
     ran, waited = map(int, _SCHEDULING.read_text().split()[:2])
     return ran, waited
+
+
+def _is_crowded(n_own: int) -> bool:
+    """Whether so many other threads could run now that they leave too few CPUs for ours, or that is not known.
+
+    n_own: threads of ours that can run now: all while they spin, otherwise this one
+    """
+    n_cpu = os.cpu_count() or 1
+    if len(os.sched_getaffinity(0)) < n_cpu or quota() is not None:
+        return True  # threads are counted on all CPUs
+    try:
+        runnable = int(_LOAD.read_text().split()[3].partition("/")[0])
+    except (OSError, ValueError, IndexError):
+        return True
+    return runnable - n_own > max(n_cpu - thread_count()[0], 0)
 
 
 def _keep_threads(n: int, end: threading.Event) -> None:
@@ -125,7 +168,7 @@ def waiting_threads() -> str:
 def _after_fork() -> None:
     global _forked
     _forked = _forked or _loaded
-    idle_threads.next_look = float("inf")
+    idle_threads.next_look = idle_threads.asleep_from = _NEVER
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -48,7 +48,7 @@ def _quota_of(group: pathlib.Path) -> float | None:
     return quota if quota > 0 else None
 
 
-def _quota() -> float | None:
+def quota() -> float | None:
     """Number of CPUs that control groups allow this process, None without a limit."""
     quotas = [quota for quota in map(_quota_of, _control_groups()) if quota is not None]
     return min(quotas, default=None)
@@ -74,9 +74,9 @@ def thread_count() -> tuple[int, str]:
         count, reason = len(os.sched_getaffinity(0)), "processors this process may use"
     else:
         count, reason = os.cpu_count() or 1, "processors of this machine"
-    quota = _quota()
-    if quota is not None and quota < count:
-        count, reason = max(int(quota), 1), "quota of the control group"
+    limit = quota()
+    if limit is not None and limit < count:
+        count, reason = max(int(limit), 1), "quota of the control group"
     for name in _LOCAL_RANKS:
         ranks = os.environ.get(name, "")
         if ranks.isdigit() and int(ranks) > 1:

@@ -1,6 +1,5 @@
 """Execution of a lowered graph on the CPU: a flat list of kernel calls on planned memory."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -360,11 +359,11 @@ class Program:
             arrays[value] = origins[block] = array
 
     def _run(self, steps: Sequence[Callable[[], int | None]]) -> None:
-        if time.monotonic() >= idle_threads.next_look:
-            idle_threads.look()
+        idle_threads.before_work()
         for step in steps:
             if step():
                 check(1, "a replayed primitive")
+        idle_threads.after_work()
 
     def _results(self, outputs: Sequence[int]) -> list[np.ndarray]:
         arrays, constants = self._state.arrays, self.lowered.graph.constants

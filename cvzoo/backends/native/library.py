@@ -7,7 +7,7 @@ import pathlib
 import platform
 
 from cvzoo.backends.native.build import FOLDER, NAME, SOURCES, hash_of_sources
-from cvzoo.backends.openmp import parallel_function
+from cvzoo.backends.openmp import idle_threads, parallel_function
 from cvzoo.errors.exceptions import BackendError, ConfigError
 
 _INSTRUCTIONS = ("plain", "avx2", "avx512")
@@ -94,6 +94,8 @@ def _load(path: pathlib.Path) -> Native:
         raise BackendError(f"{path.name} was built from other sources ({_HOW})")
     library.use_threads_of.argtypes = [ctypes.c_void_p]
     library.use_threads_of(parallel_function())
+    library.spread_threads.argtypes = [ctypes.c_int]
+    idle_threads.spread = library.spread_threads
     return Native(str(path), library, _instructions(library.best_instructions()))
 
 

@@ -7,7 +7,6 @@ memory. So there is no locking, and evicting a primitive cannot affect another t
 import ctypes
 import os
 import threading
-import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -338,8 +337,6 @@ class Primitive:
     def __call__(self, *arrays: np.ndarray) -> None:
         if local.recorder is not None and local.recorder(self, arrays):
             return
-        if time.monotonic() >= idle_threads.next_look:
-            idle_threads.look()
         if self.alignment is not None:
             arrays = self.alignment.fitted(arrays)
         set_address = self._set
@@ -347,7 +344,9 @@ class Primitive:
             set_address(memory, _at(id(array) + DATA_ADDRESS_OFFSET))
         if self._scratch is not None:
             set_address(self._scratch, local.scratch_address)
+        idle_threads.before_work()
         # streams of the CPU are synchronous: the work is done when execute returns
         status = self._execute(self._primitive, self._stream, self._count, self._arguments)
         if status != 0:
             check(status, "running a primitive")
+        idle_threads.after_work()

@@ -1,4 +1,8 @@
 /* Threads of the OpenMP runtime that the process has already, and which instructions the processor knows. */
+#if defined(__linux__)
+#define _GNU_SOURCE
+#include <sched.h>
+#endif
 #include "native.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -37,6 +41,57 @@ void run_jobs(void (*job)(void *, int64_t), void *what, int64_t n, int threads)
             job(what, k);
     }
 }
+
+#if defined(__linux__)
+enum { TRIES = 4, YIELDS = 64 };
+
+typedef struct {
+    cpu_set_t taken;
+    int absent; /* threads that have no CPU yet */
+} Places;
+
+static int take(Places *places, int cpu)
+{
+    if (cpu < 0 || cpu >= CPU_SETSIZE)
+        return 1;
+    unsigned char *byte = (unsigned char *)&places->taken + cpu / 8, bit = (unsigned char)(1 << cpu % 8);
+    return !(__atomic_fetch_or(byte, bit, __ATOMIC_RELAXED) & bit);
+}
+
+static void take_place(void *data)
+{
+    Places *places = data;
+    for (int k = 0; !take(places, sched_getcpu()) && k < TRIES; k++) {
+        cpu_set_t allowed, others;
+        if (sched_getaffinity(0, sizeof allowed, &allowed))
+            break;
+        CPU_ZERO(&others);
+        for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+            if (CPU_ISSET(cpu, &allowed) && !CPU_ISSET(cpu, &places->taken))
+                CPU_SET(cpu, &others);
+        if (sched_setaffinity(0, sizeof others, &others)) /* there are none, or it may not */
+            break;
+        sched_setaffinity(0, sizeof allowed, &allowed); /* it stays where it is, and may be moved again */
+    }
+    __atomic_fetch_sub(&places->absent, 1, __ATOMIC_RELAXED);
+    for (int k = 0; k < YIELDS && __atomic_load_n(&places->absent, __ATOMIC_RELAXED) > 0; k++)
+        sched_yield(); /* one of them may be waiting for this CPU */
+}
+
+/* Moves threads that were woken on one CPU to others. Kernels of Linux may wake a thread where the one runs that wakes it,
+even if the next CPU is idle; both spin in turns then, until one is moved after some ten milliseconds. */
+EXPORTED void spread_threads(int threads)
+{
+    Places places;
+    if (!parallel || threads < 2)
+        return;
+    CPU_ZERO(&places.taken);
+    places.absent = threads;
+    parallel(take_place, &places, (unsigned)threads, 0);
+}
+#else
+EXPORTED void spread_threads(int threads) { (void)threads; }
+#endif
 
 /* 2: AVX-512 as servers have it, 1: AVX2 and FMA, 0: neither. */
 EXPORTED int best_instructions(void)
