@@ -46,16 +46,18 @@ def flops(operation: str, reads: list[tuple[int, ...]], y: tuple[int, ...]) -> f
 def rows_of(graph, n_run: int) -> list[tuple[str, float, float]]:
     """What, seconds, and floating point operations, of each step of a compiled graph."""
     from cvzoo.graph import compiled_graph
+    from cvzoo.graph.micro_batches import MicroBatches
     from cvzoo.graph.steps import Call
 
     compiled_graph.time = types.SimpleNamespace(perf_counter=time.process_time)
     rows, values = [], graph.program.graph.values
+    n_part = graph.program.n if isinstance(graph.program, MicroBatches) else 1
     for step, seconds in zip(graph.program.lowered.steps, graph.profile(n_run=n_run), strict=True):
         reads = [tuple(values[value].shape) for value in step.record.reads]
         y = tuple(values[step.record.writes[0]].shape)
         operation = step.operation if isinstance(step, Call) else "Python"
         shapes = " ".join("x".join(map(str, shape)) for shape in (*reads[:2], y))
-        rows.append((f"{operation}  {step.record.label}  {shapes}", seconds, flops(operation, reads, y)))
+        rows.append((f"{operation}  {step.record.label}  {shapes}", seconds, n_part * flops(operation, reads, y)))
     return rows
 
 
