@@ -294,16 +294,15 @@ def insert_items(
 def differences(connection: Connection, dataset: str, first: int, second: int) -> list[tuple[Item | None, Item | None]]:
     """(the image at the first revision, at the second), for each that changed between them; None: it was not there."""
     low, high = sorted((first, second))
-    mine = ITEM.c.dataset == dataset
-    changed = ((ITEM.c.first_rev > low) & (ITEM.c.first_rev <= high)) | (
-        (ITEM.c.last_rev > low) & (ITEM.c.last_rev <= high)
-    )
-    ordinals = select(ITEM.c.ordinal).where(mine, changed)
+    # an image that changed has a row that ended in between, one that began, or both
+    has_ended = (ITEM.c.first_rev <= low) & (ITEM.c.last_rev > low) & (ITEM.c.last_rev <= high)
+    is_open = ITEM.c.last_rev.is_(None) | (ITEM.c.last_rev > high)
+    has_begun = (ITEM.c.first_rev > low) & (ITEM.c.first_rev <= high) & is_open
     found: dict[int, list[Item | None]] = {}
-    for index, rev in enumerate((first, second)):
-        query = select(*COLUMNS).where(valid_at(dataset, rev), ITEM.c.ordinal.in_(ordinals))
-        for row in connection.execute(query):
-            found.setdefault(row.ordinal, [None, None])[index] = item_of(row)
+    parsed: dict[str, Any] = {}
+    for at, condition in ((low, has_ended), (high, has_begun)):
+        for row in connection.execute(select(*COLUMNS).where(ITEM.c.dataset == dataset, condition)):
+            found.setdefault(row.ordinal, [None, None])[0 if at == first else 1] = item_of(row, parsed)
     return [(before, after) for _, (before, after) in sorted(found.items()) if not _same(before, after)]
 
 

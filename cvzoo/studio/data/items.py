@@ -11,6 +11,7 @@ from cvzoo.studio.data.rows import item_line
 from cvzoo.studio.data.where import Filter, chosen, counted, is_newest, page_of
 from cvzoo.studio.database.engine import reading
 from cvzoo.studio.database.tables import ITEM, REVISION
+from cvzoo.studio.jobs.json_file import load_json
 
 _quoted = json.encoder.encode_basestring_ascii  # of a text as `json.dumps`, which takes five times as long
 _OF_LINE = ("ordinal", "name", "sha256", "height", "width", "split", "labels", "extra")
@@ -186,10 +187,15 @@ def _at(dataset: str, ordinal: int, rev: int) -> Select[Any]:
     return select(*COLUMNS).where(valid_at(dataset, rev), ITEM.c.ordinal == ordinal)
 
 
-def item_of(row: Sequence[Any]) -> Item:
-    """The image of a row, which begins with COLUMNS."""
+def item_of(row: Sequence[Any], parsed: dict[str, Any] | None = None) -> Item:
+    """The image of a row, which begins with COLUMNS. parsed: objects by their text, of rows that often have the same"""
     values = dict(zip(_NAMES, row))
-    values["labels"] = json.loads(values["labels"])
+    labels = None if parsed is None else parsed.get(values["labels"])
+    if labels is None:
+        labels = load_json(values["labels"])
+        if parsed is not None:
+            parsed[values["labels"]] = labels
+    values["labels"] = labels
     for name in ("extra", "tags"):
         values[name] = json.loads(values[name]) if values[name] else []
     return Item(**values)

@@ -14,6 +14,7 @@ from cvzoo.studio.data.findings import take_in_findings
 from cvzoo.studio.data.items import Item
 from cvzoo.studio.database.engine import writing
 from cvzoo.studio.database.tables import DATASET, ITEM, ITEM_CLASS, REVISION
+from cvzoo.studio.jobs.json_file import load_json
 
 _AT_ONCE = 500
 
@@ -52,7 +53,7 @@ def insert_lines(engine: Engine, dataset: str, rows: pathlib.Path, rev: int, unt
     until: before which revision, None for now
     """
     with open(rows, encoding="utf-8") as lines:
-        while part := [_item(json.loads(line), rev, until) for line in itertools.islice(lines, _AT_ONCE)]:
+        while part := [_item(load_json(line), rev, until) for line in itertools.islice(lines, _AT_ONCE)]:
             with writing(engine) as connection:
                 insert_items(connection, dataset, rev, part, until=until)
 

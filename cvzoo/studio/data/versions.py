@@ -68,8 +68,8 @@ class ImageDifference:
 
     def to_json(self) -> dict[str, Any]:
         """For the REST interface."""
-        tree = dataclasses.asdict(self)
-        tree.pop("item")
+        names = [field.name for field in dataclasses.fields(self) if field.name != "item"]
+        tree = {name: getattr(self, name) for name in names}  # asdict() copies values
         return {"ordinal": self.item.ordinal, "name": self.item.name, "sha256": self.item.sha256} | tree
 
 

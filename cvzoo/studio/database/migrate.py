@@ -11,7 +11,7 @@ from cvzoo.studio.database.engine import open_database, writing
 from cvzoo.studio.database.tables import METADATA
 from cvzoo.studio.place import Place
 
-HEAD = "0028"  # the newest revision in migrations/versions
+HEAD = "0029"  # the newest revision in migrations/versions
 _FOLDER = pathlib.Path(__file__).with_name("migrations")
 
 

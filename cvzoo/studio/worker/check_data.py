@@ -31,6 +31,7 @@ from cvzoo.datasets.doctor.image_facts import HASH_SIDE, LOOK_SIDE, ImageFacts
 from cvzoo.datasets.doctor.near_duplicates import are_near, near_fingerprints
 from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedSet
 from cvzoo.studio.data.labels import image_from_json, in_coco
+from cvzoo.studio.jobs.json_file import load_json
 from cvzoo.studio.photos.imaging import read_facts
 from cvzoo.studio.photos.store import ImageStore
 from cvzoo.studio.worker.kept_looks import Kept, Look, key_of, read_kept, stamp_of, write_kept
@@ -111,7 +112,7 @@ class _Check:
         self.has_news = self.has_news or len(self._looks) != len(known)
 
     def _looked_at(self, line: bytes, is_explained: bool) -> Look:
-        row = json.loads(line)
+        row = load_json(line)
         self.has_news = True
         stamp = stamp_of(str(self._store.root), row["sha256"])  # before the file is read, as it may change
         facts = known_facts(self._store, row["sha256"])

@@ -5,7 +5,6 @@ one is written, then for the files.
 """
 
 import dataclasses
-import json
 import os
 import pathlib
 import shutil
@@ -18,11 +17,13 @@ from cvzoo.datasets.layouts.write import PHOTO_FOLDERS
 from cvzoo.datasets.layouts.write_coco import write_coco
 from cvzoo.datasets.layouts.write_sroie import write_sroie
 from cvzoo.datasets.layouts.write_voc import write_voc
+from cvzoo.errors.exceptions import UnsafeFileError
 from cvzoo.files.atomic_write import remove_path
 from cvzoo.studio.data.labels import image_from_json
 from cvzoo.studio.data.rows import content_hash
 from cvzoo.studio.data.version_files import write_files
-from cvzoo.studio.photos.store import ImageStore
+from cvzoo.studio.jobs.json_file import load_json
+from cvzoo.studio.photos.store import ImageStore, is_sha256
 from cvzoo.studio.worker.check_data import annotated_set, check_lines, write_findings
 
 _Progress = Callable[[str, int, int], None]
@@ -166,7 +167,7 @@ def _without_images(order: Mapping[str, Any], known: _Known, kind: str) -> Annot
 
 def _rows(lines: pathlib.Path) -> Iterator[dict[str, Any]]:
     with open(lines, encoding="utf-8") as file:
-        yield from map(json.loads, file)
+        yield from map(load_json, file)
 
 
 def _decoded(lines: pathlib.Path, known: _Known, progress: _Progress) -> Iterator[dict[str, Any]]:
@@ -180,7 +181,7 @@ class _Links:
     """Hard links to images, or copies where these are not possible. store: the images"""
 
     def __init__(self, store: ImageStore):
-        self._store, self._root = store, str(store.root)
+        self._root = str(store.root)
         self._linked: set[str] = set()
         self._folders: set[str] = set()
 
@@ -191,7 +192,8 @@ class _Links:
             os.makedirs(parent, exist_ok=True)
             self._folders.add(parent)
         if sha256 not in self._linked:
-            self._store.image(sha256)  # which refuses what is no SHA-256
+            if not is_sha256(sha256):
+                raise UnsafeFileError(f"{sha256[:70]!r} is not a SHA-256")
             self._linked.add(sha256)
         source = self._path(sha256)
         try:

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from cvzoo.studio.jobs import json_file
-from cvzoo.studio.jobs.json_file import decoder_of, parse_json, read_json_object
+from cvzoo.studio.jobs.json_file import decoder_of, load_json, parse_json, read_json_object
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,25 @@ def test_a_file_of_the_largest_size_is_read_and_a_larger_one_is_not(tmp_path):
     assert read_json_object(path, max_bytes=8) == {"a": 1}
     assert read_json_object(path, max_bytes=7) == {}
     assert math.isfinite(read_json_object(path)["a"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": [1, -0.0, 1e2, 0.1, 5e-324, 1.7976931348623157e308, 0.30000000000000004], "a": null}',
+        "[18446744073709551616, -9223372036854775809, 123456789012345678901234567890]",
+        "[NaN, -Infinity, 1e400]",
+        '["\\ud800", "\\u00e9", "\u00e9"]',
+        b'["\xc3\xa9"]',
+    ],
+)
+def test_what_is_loaded_is_what_python_loads(text):
+    assert repr(load_json(text)) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize("text", ["", "[1,]", "{'a': 1}", b'["\xff"]', "[" * 100_000])
+def test_what_python_does_not_load_is_not_loaded(text):
+    with pytest.raises((ValueError, RecursionError)) as expected:
+        json.loads(text)
+    with pytest.raises(expected.type):
+        load_json(text)
