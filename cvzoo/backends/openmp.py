@@ -48,7 +48,7 @@ def parallel_function() -> int | None:
 class IdleThreads:
     """How idle threads wait: spinning for long, or 100 times while other programs compete for the CPUs.
 
-    next_look, asleep_from: of time.monotonic(), from when on to look again, and idle threads sleep
+    next_look, asleep_from: time.monotonic() of the next look, and from which on idle threads sleep
     spread: a function of the number of threads, which moves those that were woken on one CPU to others, or None
     libgomp reads GOMP_SPINCOUNT once. But where it has more threads than CPUs, its threads spin 100 times only. So
     while it is to be brief, a thread of ours keeps idle ones.
