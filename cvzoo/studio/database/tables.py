@@ -179,8 +179,8 @@ Index("item_name", ITEM.c.dataset, ITEM.c.ordinal, ITEM.c.name, sqlite_where=tex
 Index("item_split", ITEM.c.dataset, ITEM.c.split, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
 Index("item_stage", ITEM.c.dataset, ITEM.c.stage, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
 Index("item_assignee", ITEM.c.dataset, ITEM.c.assignee, ITEM.c.ordinal, sqlite_where=text("last_rev IS NULL"))
-_TAGGED = text("last_rev IS NULL AND tags != ''")
 Index("item_ended", ITEM.c.dataset, ITEM.c.last_rev, sqlite_where=text("last_rev IS NOT NULL"))
+_TAGGED = text("last_rev IS NULL AND tags != ''")
 Index("item_tagged", ITEM.c.dataset, ITEM.c.ordinal, ITEM.c.tags, sqlite_where=_TAGGED)
 ITEM_CLASS = Table(
     "item_class",

@@ -68,14 +68,19 @@ class ImageStore:
         return sha256
 
     def _path(self, sha256: str, ending: str) -> pathlib.Path:
-        if not is_sha256(sha256):
-            raise UnsafeFileError(f"{sha256[:70]!r} is not a SHA-256")
+        require_sha256(sha256)
         return self.root / f"{sha256[:2]}/{sha256}{ending}"  # at once: parts of paths are a twentieth of an import
 
     def sync(self) -> None:
         """Returns when the names of all images are on the disk."""
         for folder in (self.root, *(each for each in self.root.iterdir() if each.is_dir())):
             sync_folder(folder)
+
+
+def require_sha256(name: str) -> None:
+    """Raises UnsafeFileError for anything else than a SHA-256."""
+    if not is_sha256(name):
+        raise UnsafeFileError(f"{name[:70]!r} is not a SHA-256")
 
 
 def is_sha256(name: str) -> bool:

@@ -17,13 +17,12 @@ from cvzoo.datasets.layouts.write import PHOTO_FOLDERS
 from cvzoo.datasets.layouts.write_coco import write_coco
 from cvzoo.datasets.layouts.write_sroie import write_sroie
 from cvzoo.datasets.layouts.write_voc import write_voc
-from cvzoo.errors.exceptions import UnsafeFileError
 from cvzoo.files.atomic_write import remove_path
 from cvzoo.studio.data.labels import image_from_json
 from cvzoo.studio.data.rows import content_hash
 from cvzoo.studio.data.version_files import write_files
 from cvzoo.studio.jobs.json_file import load_json
-from cvzoo.studio.photos.store import ImageStore, is_sha256
+from cvzoo.studio.photos.store import ImageStore, require_sha256
 from cvzoo.studio.worker.check_data import annotated_set, check_lines, write_findings
 
 _Progress = Callable[[str, int, int], None]
@@ -192,8 +191,7 @@ class _Links:
             os.makedirs(parent, exist_ok=True)
             self._folders.add(parent)
         if sha256 not in self._linked:
-            if not is_sha256(sha256):
-                raise UnsafeFileError(f"{sha256[:70]!r} is not a SHA-256")
+            require_sha256(sha256)
             self._linked.add(sha256)
         source = self._path(sha256)
         try:
