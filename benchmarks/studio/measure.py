@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 from canvas import canvas
 from of_data import edit, explorer, import_set, thumbnails, versions
-from of_runs import curves, runs, soak, start, streams
+from of_runs import curves, queue, runs, soak, start, streams
 from side_by_side import machine
 from table import TARGETS, Rows, print_table
 
@@ -36,6 +36,7 @@ GROUPS: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "streams": streams,
     "curves": curves,
     "canvas": canvas,
+    "queue": queue,
     "soak": soak,
 }
 
@@ -49,6 +50,7 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--n", type=int, default=200, help="requests of a row")
     parser.add_argument("--seconds", type=float, default=20, help="length of streams and soak")
+    parser.add_argument("--rate", type=float, default=1, help="events a second of soak; a day of one has 86,400")
     args = parser.parse_args()
     known = json.loads(args.out.read_text()) if args.out.is_file() else {"title": "the studio", "rows": []}
     for name in args.groups:

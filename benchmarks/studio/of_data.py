@@ -55,6 +55,20 @@ async def set_of(served: Served) -> dict:
     raise SystemExit("the home has no imported set: measure the group import first")
 
 
+async def sample_version(served: Served, n: int = 80) -> str:
+    """The specification of a version of n drawn receipts."""
+    client = served.client()
+    body = {"name": f"sample {time.time_ns()}", "source": {"sample": n}}
+    dataset = (await client.ask("/api/v1/datasets", "POST", body)).json()
+    while dataset["state"] == "importing":
+        await asyncio.sleep(0.2)
+        dataset = (await client.ask(f"/api/v1/datasets/{dataset['id']}")).json()
+    version, _, _ = await _version(client, f"/api/v1/datasets/{dataset['id']}", "first")
+    data = (await client.ask(f"/api/v1/versions/{version}")).json()["data"]
+    client.close()
+    return str(data)
+
+
 def explorer(args: argparse.Namespace) -> Rows:
     """Pages, filters, facets and the overview of the set."""
     with Served(args.home) as served:

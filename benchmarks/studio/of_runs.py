@@ -4,10 +4,14 @@ import argparse
 import asyncio
 import json
 import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
 import time
 
 from load import Served, cpu_seconds, memory_mb, repeated, times
-from of_data import set_of
+from of_data import sample_version, set_of
 from table import Rows, row, timed
 
 from cvzoo.studio.jobs.job_log import log_tail
@@ -161,13 +165,59 @@ async def _curves(served: Served, n: int) -> Rows:
     ]
 
 
+def queue(args: argparse.Namespace) -> Rows:
+    """A training from the request to the first row of its log, next to one from the command, in turn."""
+    with Served(args.home.with_name("empty")) as served:
+        data = asyncio.run(sample_version(served))
+        ours, plain = [], []
+        for _ in range(6):
+            ours.append(asyncio.run(_by_request(served, data)))
+            plain.append(_by_command(data))
+    more = {"request_s": round(statistics.median(ours[1:]), 2), "command_s": round(statistics.median(plain[1:]), 2)}
+    return [row("queue to first iteration, more than the command", more["request_s"] - more["command_s"], **more)]
+
+
+_TRAINING = {"recipe": "retinanet_resnet18_small", "settings": {"processes": "0"}}
+
+
+async def _by_request(served: Served, data: str) -> float:
+    client, begin = served.client(), time.perf_counter()
+    answer = await client.ask("/api/v1/jobs", "POST", {"name": "queued", "data": data, **_TRAINING})
+    assert answer.status == 201, answer.body
+    job = answer.json()
+    log = pathlib.Path(job["folder"]) / "iterations.jsonl"
+    while not log.is_file() or not log.stat().st_size:
+        await asyncio.sleep(0.01)
+    seconds = time.perf_counter() - begin
+    await client.ask(f"/api/v1/jobs/{job['id']}:kill", "POST")
+    while (await client.ask(f"/api/v1/jobs/{job['id']}")).json()["state"] not in ("killed", "stopped", "failed"):
+        await asyncio.sleep(0.2)
+    client.close()
+    return seconds
+
+
+def _by_command(data: str) -> float:
+    with tempfile.TemporaryDirectory() as place:
+        out, begin = pathlib.Path(place) / "run", time.perf_counter()
+        settings = [f"{name}={value}" for name, value in _TRAINING["settings"].items()]
+        words = ["train", "--recipe", _TRAINING["recipe"], f"--data={data}", "--out", str(out), *settings]
+        process = subprocess.Popen([sys.executable, "-m", "cvzoo", *words], stdout=subprocess.DEVNULL)
+        while not (out / "iterations.jsonl").is_file() or not (out / "iterations.jsonl").stat().st_size:
+            assert process.poll() is None
+            time.sleep(0.01)
+        seconds = time.perf_counter() - begin
+        process.kill()
+        process.wait()
+    return seconds
+
+
 def soak(args: argparse.Namespace) -> Rows:
-    """One event a second to ten streams, and a page a second, for --seconds; growth after the first tenth."""
+    """--rate events a second to ten streams, and as many pages, for --seconds; growth after the first tenth."""
     with Served(args.home, args.sets / "runs") as served:
-        return asyncio.run(_soak(served, args.seconds))
+        return asyncio.run(_soak(served, args.seconds, args.rate))
 
 
-async def _soak(served: Served, duration: float) -> Rows:
+async def _soak(served: Served, duration: float, rate: float) -> Rows:
     dataset, client = await set_of(served), served.client()
     run = (await client.ask("/api/v1/jobs?limit=1")).json()["items"][0]
     log = pathlib.Path(run["folder"]) / "live.jsonl"
@@ -187,13 +237,14 @@ async def _soak(served: Served, duration: float) -> Rows:
         with open(log, "a", encoding="utf-8") as file:
             file.write(json.dumps({"iteration": i, "epoch": 0.1, "elapsed_time": float(i), "main/loss": 1.5}) + "\n")
         assert (await client.ask(pages[i % len(pages)])).status == 200
-        found.append(memory_mb([served.pid]))
+        if i % rate < 1:
+            found.append(memory_mb([served.pid]))
         i += 1
-        await asyncio.sleep(max(begin + i - time.perf_counter(), 0))
+        await asyncio.sleep(max(begin + i / rate - time.perf_counter(), 0))
     for each in listeners:
         each.cancel()
     log.unlink()
     tenth = max(len(found) // 10, 1)
     before, after = max(found[: 2 * tenth]), max(found[-tenth:])
-    more = {"seconds": round(duration), "first_mb": round(found[0], 1), "last_mb": round(found[-1], 1)}
-    return [row("memory growth, one event a second", after - before, **more, lines_received=received)]
+    more = {"seconds": round(duration), "n_event": i, "first_mb": round(found[0], 1), "last_mb": round(found[-1], 1)}
+    return [row("memory growth of the server", after - before, **more, lines_received=received)]

@@ -1,9 +1,11 @@
 """The annotations of a data set, with all faults, in one representation for all layouts."""
 
 import dataclasses
+import marshal
+import operator
 import pathlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
 
 from cvzoo.datasets.doctor.finding import Finding
 
@@ -36,6 +38,51 @@ class AnnotatedObject:
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
+_in_order = operator.attrgetter(*(each.name for each in dataclasses.fields(AnnotatedObject)))
+
+
+def packed(each: AnnotatedObject) -> bytes | AnnotatedObject:
+    """The object for `PackedObjects`."""
+    try:
+        return marshal.dumps(_in_order(each))
+    except ValueError:  # a value that is nested 2,000 deep
+        return each
+
+
+class PackedObjects(Sequence[AnnotatedObject]):
+    """Objects in a quarter of the memory, made anew each time they are asked for: a file may have a million.
+
+    parts: as of `packed`
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: Iterable[bytes | AnnotatedObject]):
+        self._parts = tuple(parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __iter__(self) -> Iterator[AnnotatedObject]:
+        return (AnnotatedObject(*marshal.loads(part)) if isinstance(part, bytes) else part for part in self._parts)
+
+    @overload
+    def __getitem__(self, i: int) -> AnnotatedObject: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[AnnotatedObject, ...]: ...
+    def __getitem__(self, i: int | slice) -> AnnotatedObject | tuple[AnnotatedObject, ...]:
+        return tuple(self)[i]
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == (tuple(other) if isinstance(other, PackedObjects) else other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnnotatedImage:
     """One image and its annotated objects.
@@ -53,7 +100,7 @@ class AnnotatedImage:
     annotation_path: pathlib.Path | None = None
     size: tuple[int, int] | None = None
     splits: tuple[str, ...] = ()
-    objects: tuple[AnnotatedObject, ...] = ()
+    objects: Sequence[AnnotatedObject] = ()
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 

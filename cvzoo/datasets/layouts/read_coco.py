@@ -12,7 +12,7 @@ import msgspec
 from cvzoo.datasets.doctor.fault import Fault
 from cvzoo.datasets.doctor.finding import Finding
 from cvzoo.datasets.image_location import leads_out
-from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet
+from cvzoo.datasets.layouts.annotated_set import AnnotatedImage, AnnotatedObject, AnnotatedSet, PackedObjects, packed
 from cvzoo.datasets.layouts.coco_files import coco_files, coco_image_folders, coco_split
 from cvzoo.datasets.layouts.coco_records import Categories, as_text, read_categories, read_object
 from cvzoo.datasets.layouts.data_spec import DataSpec
@@ -191,7 +191,7 @@ def _read_images(
         else:
             image_indices[id_] = len(records)
         records.append(image)
-    objects: list[list[AnnotatedObject]] = [[] for _ in records]
+    objects: list[list[bytes | AnnotatedObject]] = [[] for _ in records]
     names = [image.name for image in records]
     annotation_ids: set[object] = set()
     for index, record in enumerate(file.get("annotations", ())):
@@ -200,10 +200,10 @@ def _read_images(
             continue
         i, each = index_and_object
         _check_annotation_id(each, index, names[i], annotation_ids, findings)
-        objects[i].append(each)
+        objects[i].append(packed(each))
     splits = _splits_of(path)
     return [
-        AnnotatedImage(image.name, image.path, None, image.size, splits, tuple(row), image.extra)
+        AnnotatedImage(image.name, image.path, None, image.size, splits, PackedObjects(row), image.extra)
         for image, row in zip(records, objects)
     ]
 
