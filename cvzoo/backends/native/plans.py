@@ -135,6 +135,22 @@ class SuppressionPlan(ctypes.Structure):
     _fields_ = [("n", ctypes.c_int64), ("limit", ctypes.c_int64), ("thresh", ctypes.c_float)]
 
 
+class SoftmaxAbovePlan(ctypes.Structure):
+    """Of rows of n logits; above, least: as of `softmax_above_natively`."""
+
+    _fields_ = [("rows", ctypes.c_int64), ("n", ctypes.c_int64), ("above", ctypes.c_float), ("least", ctypes.c_float)]
+
+
+class BestOfPartsPlan(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in ("n", "parts", "limit")]
+
+
+class RegionMeansPlan(ctypes.Structure):
+    """n: regions; row_room, column_room: the longest windows."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in ("n", "h", "w", "c", "out_h", "out_w", "row_room", "column_room")]
+
+
 class PreparePlan(ctypes.Structure):
     _fields_ = [
         *(

@@ -8,6 +8,7 @@ import numpy as np
 
 from cvzoo.backends.detection import FIELDS, HEADER, CellHead, Coder, Scoring, logit_below
 from cvzoo.backends.in_threads import in_threads
+from cvzoo.backends.native.selection import best_of_parts_natively, softmax_above_natively
 from cvzoo.backends.numpy.suppression import best_first, kept_by_class, kept_rows
 
 __all__ = [
@@ -115,6 +116,9 @@ def scores_above(rows: np.ndarray, scoring: Scoring, above: float, center: np.nd
 
 
 def _softmax_above(conf: np.ndarray, above: float) -> tuple[np.ndarray, np.ndarray]:
+    found = softmax_above_natively(conf, above, logit_below(above))
+    if found is not None:
+        return found
     parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def work(start: int) -> None:
@@ -150,6 +154,9 @@ def best_of_parts(score: np.ndarray, part: np.ndarray, n_part: int, limit: int) 
     counts = np.bincount(part, minlength=n_part)
     if counts.max(initial=0) <= limit:
         return slice(None)
+    best = best_of_parts_natively(score, part, n_part, limit) if limit else None
+    if best is not None:
+        return best
     order = np.argsort(part.astype(np.min_scalar_type(n_part)), kind="stable")
     groups = np.split(order, np.cumsum(counts)[:-1])
 

@@ -13,6 +13,7 @@ import numpy as np
 from cvzoo.backends.float_types import in_float32, rounded, widened
 from cvzoo.backends.in_threads import in_threads
 from cvzoo.backends.interface import State
+from cvzoo.backends.native.region_means import means_natively
 from cvzoo.backends.numpy.memory import channels_last, empty, zeros
 from cvzoo.backends.numpy.regions.axis_weights import (
     AxisWeights,
@@ -188,6 +189,10 @@ def write_means(x: np.ndarray, y: np.ndarray, windows: Windows) -> None:
     maps = list(x.transpose(0, 2, 3, 1))  # (H, W, C) each
     results = y.transpose(0, 2, 3, 1).reshape(-1, oh, ow * c)
     wy, wx = (axis.weights.astype(y.dtype, copy=False) for axis in windows[2:])
+    starts = windows.rows.start, windows.columns.start
+    are_short = max(wy.shape[2] / oh, wx.shape[2] / ow) <= _MANY
+    if are_short and means_natively(x, y, windows.place, windows.indices, (starts[0], wy), (starts[1], wx)):
+        return
     highest = int(windows.rows.length.max(initial=0))
     regions = list(enumerate(_each(windows)))
 
