@@ -201,7 +201,9 @@ def _by_command(data: str) -> float:
         out, begin = pathlib.Path(place) / "run", time.perf_counter()
         settings = [f"{name}={value}" for name, value in _TRAINING["settings"].items()]
         words = ["train", "--recipe", _TRAINING["recipe"], f"--data={data}", "--out", str(out), *settings]
-        process = subprocess.Popen([sys.executable, "-m", "cvzoo", *words], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cvzoo", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         while not (out / "iterations.jsonl").is_file() or not (out / "iterations.jsonl").stat().st_size:
             assert process.poll() is None
             time.sleep(0.01)

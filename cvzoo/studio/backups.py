@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import pathlib
 import threading
 import time
 import traceback
@@ -9,7 +10,6 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from cvzoo.errors.exceptions import CvzooError
-from cvzoo.studio.backup import make_backup
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.place import Place
@@ -42,10 +42,16 @@ class Written:
     error: str = ""
 
 
+def _make_backup(place: Place, path: pathlib.Path, clock: Clock, *, is_incomplete_allowed: bool) -> object:
+    from cvzoo.studio.backup import make_backup  # 0.7 MB, which an idle server does without
+
+    return make_backup(place, path, clock, is_incomplete_allowed=is_incomplete_allowed)
+
+
 class Backups:
     """The backups of a studio. place, clock: of the studio; make: writes one"""
 
-    def __init__(self, place: Place, clock: Clock, make: Callable[..., object] = make_backup):
+    def __init__(self, place: Place, clock: Clock, make: Callable[..., object] = _make_backup):
         self._place, self._clock, self._make = place, clock, make
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ctypes
 import dataclasses
 import fcntl
 import gc
@@ -38,6 +39,7 @@ from cvzoo.studio.trash import INTERVAL_S as TRASH_INTERVAL_S
 
 PORT = 8700
 REAP_S = 5.0  # how often idle models are looked for
+_M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 def serve(settings: Settings) -> None:
@@ -79,12 +81,21 @@ def serve(settings: Settings) -> None:
             timeout_graceful_shutdown=5,
             limit_concurrency=500,
         )
+        share_memory()
         gc.freeze()  # what the program consists of: to look through it for garbage would hold up requests for 50 ms
         try:
             _Server(config, studio).run(sockets=[listener])
         finally:
             studio.inference.close()
             engine.dispose()
+
+
+def share_memory() -> None:
+    """Lets all threads allocate from the same memory, where the C library can: with arenas of their own the idle server
+    takes 0.6 MB more, and what a thread frees is kept for it."""
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        library.mallopt(_M_ARENA_MAX, 1)
 
 
 def served(studio: Studio) -> ASGIApp:

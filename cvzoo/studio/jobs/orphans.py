@@ -4,11 +4,11 @@ import os
 import pathlib
 import signal
 
-import psutil
-
 
 def holders(lock: pathlib.Path) -> list[int]:
     """The process ids of this user's other processes that have the lock file open."""
+    import psutil  # 1.2 MB, which an idle server does without
+
     name = os.path.realpath(lock)
     found = []
     for process in psutil.process_iter():
