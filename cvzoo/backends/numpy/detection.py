@@ -143,10 +143,9 @@ def _centered_above(conf: np.ndarray, center: np.ndarray, above: float) -> tuple
     logit = conf[hopeful]
     pair = np.flatnonzero(logit > least)
     row, label = np.divmod(pair, conf.shape[1])
-    row = hopeful[row]
-    score = np.sqrt(_sigmoid(np.ravel(logit)[pair]) * _sigmoid(center[row]))
+    score = np.sqrt(_sigmoid(np.ravel(logit)[pair]) * _sigmoid(center[hopeful])[row])
     selected = np.flatnonzero(score > above)
-    return row[selected] * conf.shape[1] + label[selected], score[selected]
+    return hopeful[row[selected]] * conf.shape[1] + label[selected], score[selected]
 
 
 def best_of_parts(score: np.ndarray, part: np.ndarray, n_part: int, limit: int) -> np.ndarray | slice:

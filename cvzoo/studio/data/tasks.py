@@ -37,7 +37,7 @@ from cvzoo.studio.jobs.states import ENDED
 from cvzoo.studio.place import ASKED, Place
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.uploads.upload import drop_upload
-from cvzoo.studio.worker.supervise import kept_environment
+from cvzoo.studio.worker.attempt import kept_environment
 
 INTERVAL_S = 0.3
 _AT_ONCE, _MAX_TRY = 2, 3  # attempts without progress

@@ -12,7 +12,7 @@ from typing import Any
 
 from cvzoo.studio.inference.frames import killed_after, read_frame, write_frame
 from cvzoo.studio.problems import Problem
-from cvzoo.studio.worker.supervise import kept_environment
+from cvzoo.studio.worker.attempt import kept_environment
 
 LOAD_S, ANSWER_S = 90.0, 30.0
 VERIFY_S = 300.0  # for each of both if the model is verified: files are hashed, and the machine may be busy

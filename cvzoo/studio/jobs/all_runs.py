@@ -11,7 +11,7 @@ from cvzoo.studio.jobs.run_record import RunRecord, read_record
 from cvzoo.studio.jobs.spec import EvaluateSpec, TrainSpec
 from cvzoo.studio.jobs.watched import WatchedRuns, marks_of
 from cvzoo.studio.place import Place
-from cvzoo.studio.worker.supervise import LOG
+from cvzoo.studio.worker.attempt import LOG
 
 _SILENT_S = 600.0  # without a sign of life, after which a training may hang
 _SILENT_GAPS = 3  # or more, of one whose validations or iterations take minutes

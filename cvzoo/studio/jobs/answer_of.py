@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cvzoo.errors.exceptions import ConfigError
-from cvzoo.studio.worker.supervise import kept_environment
+from cvzoo.studio.worker.attempt import kept_environment
 
 
 def answer_of(module: Sequence[str], *, failed: str, timeout: float, question: Any = None) -> Any:

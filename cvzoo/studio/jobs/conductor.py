@@ -34,9 +34,7 @@ from cvzoo.studio.jobs.states import LIVING, Event, Facts
 from cvzoo.studio.jobs.to_predict import set_aside
 from cvzoo.studio.jobs.use import Use
 from cvzoo.studio.place import Place, inside
-from cvzoo.studio.worker.liveness import Limits
-from cvzoo.studio.worker.rights import devices, secrets
-from cvzoo.studio.worker.supervise import (
+from cvzoo.studio.worker.attempt import (
     BEAT,
     CONTROL,
     DUMP,
@@ -47,8 +45,10 @@ from cvzoo.studio.worker.supervise import (
     LOG,
     ORDER,
     STARTED,
+    Limits,
     delete_temporary,
 )
+from cvzoo.studio.worker.rights import devices, secrets
 
 INTERVAL_S = 0.5
 _KILL_GRACE_S = 10.0  # of a supervisor that does not obey, as it is suspended: then it is killed, too

@@ -12,7 +12,7 @@ from typing import Any
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.jobs.files import KEPT
 from cvzoo.studio.jobs.json_file import open_regular, read_json_object
-from cvzoo.studio.worker.supervise import kept_environment
+from cvzoo.studio.worker.attempt import kept_environment
 
 _OWN = ("job.json", "about.json", "compared.json", "attempts", KEPT)  # of a job, not of its run
 # replaced when they are written again, never changed: a second name of the file is enough

@@ -11,7 +11,7 @@ from cvzoo.studio.jobs.conductor import attempt_folder
 from cvzoo.studio.jobs.rows import Row, all_rows, parts_of, read_rows
 from cvzoo.studio.jobs.run_record import ITERATIONS, LIVE, METRICS, number
 from cvzoo.studio.jobs.thin import thinned
-from cvzoo.studio.worker.supervise import USAGE
+from cvzoo.studio.worker.attempt import USAGE
 
 # rows every few seconds, means of few iterations, means of epochs; the source with the most values of a key is drawn
 SOURCES = (LIVE, ITERATIONS, METRICS)

@@ -11,7 +11,7 @@ from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.run_record import number
 from cvzoo.studio.jobs.spec import TrainSpec
 from cvzoo.studio.place import Place
-from cvzoo.studio.worker.supervise import EXIT, STARTED
+from cvzoo.studio.worker.attempt import EXIT, STARTED
 
 _N_LAST = 5  # jobs of a kind whose median is taken
 

@@ -9,7 +9,7 @@ import shlex
 from cvzoo.studio.jobs.conductor import attempt_folder
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.json_file import open_regular, read_json_object
-from cvzoo.studio.worker.supervise import LOG, STARTED
+from cvzoo.studio.worker.attempt import LOG, STARTED
 
 MAX_READ = 1 << 18  # bytes
 _TAIL = 1 << 15

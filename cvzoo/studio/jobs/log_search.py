@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from cvzoo.studio.jobs.conductor import attempt_folder
 from cvzoo.studio.jobs.job_log import without_control
 from cvzoo.studio.jobs.json_file import open_regular
-from cvzoo.studio.worker.supervise import LOG
+from cvzoo.studio.worker.attempt import LOG
 
 _CHUNK = 1 << 20  # bytes: no more are in memory, and a longer line is looked through in parts
 _MAX_S = 1.0

@@ -11,7 +11,7 @@ from typing import Any
 from cvzoo.errors.exceptions import ConfigError
 from cvzoo.studio.jobs.answer_of import answer_of
 from cvzoo.studio.jobs.spec import TrainSpec
-from cvzoo.studio.worker.supervise import kept_environment
+from cvzoo.studio.worker.attempt import kept_environment
 
 _TIMEOUT_S = 120
 _TRIAL_TIMEOUT_S = 600

@@ -12,7 +12,7 @@ from typing import Any
 from cvzoo.studio.clock import Clock
 from cvzoo.studio.place import Place
 from cvzoo.studio.problems import Problem
-from cvzoo.studio.worker.supervise import kept_environment
+from cvzoo.studio.worker.attempt import kept_environment
 
 MAX_AT_ONCE = 2
 _PATIENCE_S = 20.0  # in which a network that is not there is told at once

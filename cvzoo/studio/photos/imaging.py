@@ -10,7 +10,7 @@ from typing import Any
 from cvzoo.files.atomic_write import atomic_write
 from cvzoo.studio.inference.frames import killed_after, read_frame, write_frame
 from cvzoo.studio.photos.store import ImageStore
-from cvzoo.studio.worker.supervise import kept_environment
+from cvzoo.studio.worker.attempt import kept_environment
 
 TIMEOUT_S = 30.0
 _RENEWED_AFTER = 5000

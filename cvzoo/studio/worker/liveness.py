@@ -1,27 +1,13 @@
 """Whether a job makes progress, by the marks that it leaves; of the standard library, as a supervisor needs it."""
 
-import dataclasses
 import statistics
 from collections.abc import Callable, Hashable
+
+from cvzoo.studio.worker.attempt import Limits
 
 HUNG, START_TIMEOUT = "hung", "start-timeout"
 _N_KEPT = 200  # iterations whose median is taken
 _TIMES = 10  # as long as usual, or more, is too long
-
-
-@dataclasses.dataclass(frozen=True)
-class Limits:
-    """Seconds without a mark after which a job hangs, at least.
-
-    iteration: of a training, within an iteration; validation: of all else, such as a validation or an export
-    setup: of a training, before its first iteration begins; None of a job without iterations
-    start: within the first iteration, whose length is not known before it has ended
-    """
-
-    iteration: float = 120.0
-    validation: float = 30 * 60.0
-    setup: float | None = 10 * 60.0
-    start: float = 30 * 60.0
 
 
 class Liveness:

@@ -22,40 +22,38 @@ import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from cvzoo.studio.worker.attempt import (
+    BEAT,
+    CONTROL,
+    DUMP,
+    EXIT,
+    FAILED,
+    INTERRUPT,
+    KILL,
+    LOG,
+    ORDER,
+    STARTED,
+    USAGE,
+    Limits,
+    kept_environment,
+    temporary_prefix,
+)
 from cvzoo.studio.worker.landlock import landlock_version, restrict
 from cvzoo.studio.worker.limits import go_first, limit_tasks
-from cvzoo.studio.worker.liveness import Limits, Liveness
+from cvzoo.studio.worker.liveness import Liveness
 from cvzoo.studio.worker.log_file import cut
 from cvzoo.studio.worker.usage import TreeUsage, n_out_of_memory
 
-STARTED, EXIT, ORDER, LOG, CONTROL = "started.json", "exit.json", "order.json", "log.txt", "control"
-USAGE = "usage.jsonl"
-INTERRUPT, KILL, DUMP = "interrupt", "kill", "dump"  # files in `control`
-FAILED = 100
 _POLL_S = 0.2
 _SAMPLE_S, _MAX_SAMPLES = 2.0, 20_000  # then one per 20,000th of the time that has passed
 _DUMP_S = 5.0  # for a process to write its stacks
 # written while a job makes progress; of a training, in its folder
 _MARKS = ("live.jsonl", "iterations.jsonl", "metrics.jsonl", "status.json")
 # by these variables iterators and trainers tell of each batch and iteration (cvzoo.reporting.sign_of_life)
-_BEAT_FOLDER, _BEAT_RANK, BEAT = "CVZOO_LAUNCH_FOLDER", "CVZOO_LAUNCH_RANK", "alive-0"
+_BEAT_FOLDER, _BEAT_RANK = "CVZOO_LAUNCH_FOLDER", "CVZOO_LAUNCH_RANK"
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _N_TASK = 4096  # threads of workers on many cores, but no fork bomb
 _N_LOOK, _LOOK_S = 200, 0.01  # for what a job leaves running
-# what a training needs of the environment; anything else, such as passwords, is left out
-_KEPT = (
-    "PATH",
-    "HOME",
-    "USER",
-    "LANG",
-    "TMPDIR",
-    "TZ",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-    "LD_LIBRARY_PATH",
-    "XDG_CACHE_HOME",
-)
-_KEPT_PREFIXES = ("CVZOO_", "OMP_", "OPENBLAS_", "MKL_", "CUDA_", "NVIDIA_", "LC_")
 
 
 def main(attempt: str, lock: str) -> int:
@@ -119,11 +117,6 @@ def _supervise(folder: pathlib.Path, lock: str) -> int:
     tree |= {"reason": watch.reason, "peak": watch.usage.peak, "out_of_memory": n_out_of_memory() > n_before}
     _write(inner, EXIT, tree)
     return 0
-
-
-def kept_environment() -> dict[str, str]:
-    """The variables of the environment that a training gets."""
-    return {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
 
 
 class _Watch:
@@ -246,21 +239,6 @@ def _temporary_folder(lock: str) -> Iterator[str]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
-
-
-def temporary_prefix(lock: str) -> str:
-    """How the name of an attempt's folder for temporary files begins. lock: its lock file"""
-    return f"cvzoo-{os.path.basename(lock)}-"
-
-
-def delete_temporary(lock: str) -> None:
-    """Deletes the folder for temporary files of an attempt whose supervisor was killed."""
-    root = tempfile.gettempdir()
-    for name in os.listdir(root):
-        path = os.path.join(root, name)
-        # a folder of another user is none of ours, whatever its name
-        if name.startswith(temporary_prefix(lock)) and os.lstat(path).st_uid == os.getuid():
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _end_children() -> None:

@@ -7,7 +7,7 @@ import pytest
 from cvzoo.studio.jobs.conductor import attempt_folder
 from cvzoo.studio.jobs.run_record import longest_gap
 from cvzoo.studio.jobs.spec import TrainSpec
-from cvzoo.studio.worker.supervise import LOG
+from cvzoo.studio.worker.attempt import LOG
 from cvzoo.training.run.run_status import folder_lock
 
 MINUTE_MS = 60_000

@@ -1,6 +1,7 @@
 """Jobs with real processes: a training is imitated, its supervisor is not."""
 
 import contextlib
+import dataclasses
 import json
 import os
 import pathlib
@@ -16,8 +17,8 @@ import pytest
 from cvzoo.studio.jobs import conductor as conductor_module
 from cvzoo.studio.jobs.conductor import Conductor, attempt_folder, error_in, is_held
 from cvzoo.studio.jobs.spec import TrainSpec
+from cvzoo.studio.worker.attempt import EXIT, LOG, STARTED, Limits
 from cvzoo.studio.worker.landlock import landlock_version
-from cvzoo.studio.worker.supervise import EXIT, LOG, STARTED
 
 TRAINING = pathlib.Path(__file__).with_name("fake_training.py")
 SPEC = TrainSpec("ssd300", "voc:shapes", (("lr", "0.1"),))
@@ -497,13 +498,12 @@ waits_for_ever()
 @pytest.fixture
 def hanging(monkeypatch):
     """Sets how the training of the machine hangs; that it does is seen at the next look."""
-    from cvzoo.studio.worker import liveness
 
     def hang(how):
         # only the wait that is tested is short: on a busy machine, the process takes long to begin
         limits = {"iteration": 0.1, "validation": 0.1, "setup": 60.0, "start": 0.1 if how == "start" else 60.0}
         monkeypatch.setattr(conductor_module, "LIMITS", limits)
-        assert set(limits) == {field.name for field in liveness.dataclasses.fields(liveness.Limits)}
+        assert set(limits) == {field.name for field in dataclasses.fields(Limits)}
         monkeypatch.setattr(conductor_module, "argv_of", lambda spec, run: [sys.executable, "-c", HANGS, str(run), how])
 
     return hang

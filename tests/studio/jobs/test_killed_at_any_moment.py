@@ -16,7 +16,7 @@ from PIL import Image
 
 from cvzoo.studio.jobs.conductor import Conductor, attempt_folder, iteration_of
 from cvzoo.studio.jobs.spec import TrainSpec, argv_of
-from cvzoo.studio.worker.supervise import STARTED
+from cvzoo.studio.worker.attempt import STARTED
 
 pytestmark = pytest.mark.slow
 SETTINGS = {"epochs": "30", "validate_every": "5", "processes": "0", "batch_size": "4"}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cvzoo.studio.worker.liveness import HUNG, START_TIMEOUT, Limits, Liveness
+from cvzoo.studio.worker.attempt import Limits
+from cvzoo.studio.worker.liveness import HUNG, START_TIMEOUT, Liveness
 
 
 class Training:

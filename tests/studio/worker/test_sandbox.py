@@ -13,8 +13,8 @@ import pytest
 from cvzoo.studio.jobs.conductor import kept_rights
 from cvzoo.studio.jobs.spec import EvaluateSpec
 from cvzoo.studio.place import Place
+from cvzoo.studio.worker.attempt import EXIT, LOG, ORDER, STARTED, kept_environment
 from cvzoo.studio.worker.landlock import landlock_version
-from cvzoo.studio.worker.supervise import EXIT, LOG, ORDER, STARTED, kept_environment
 
 PROBES = str(pathlib.Path(__file__).with_name("probes.py"))
 REFUSED = {"EACCES", "EPERM", "EXDEV", "ENOENT", "EROFS"}
