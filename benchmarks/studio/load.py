@@ -167,6 +167,18 @@ def tree_of(pid: int) -> list[int]:
     return found
 
 
+def shared_mb(pids: Iterable[int]) -> float:
+    """Resident memory of processes, MB, of pages that several of all have a part each."""
+    total = 0
+    for pid in pids:
+        try:
+            text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        total += next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
+    return total * 1024 / 1e6
+
+
 def memory_mb(pids: Iterable[int], key: str = "VmRSS") -> float:
     """Resident memory of processes, MB (10^6 bytes)."""
     total = 0

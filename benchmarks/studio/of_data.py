@@ -7,7 +7,7 @@ import tempfile
 import time
 import urllib.parse
 
-from load import Client, Served, memory_mb, repeated, times, tree_of
+from load import Client, Served, memory_mb, repeated, shared_mb, times, tree_of
 from table import SET, Rows, row, timed
 
 from cvzoo.studio.photos.imaging import Imaging
@@ -17,7 +17,7 @@ from cvzoo.studio.photos.store import ImageStore
 def import_set(args: argparse.Namespace) -> Rows:
     """Import of the set by REST, until it is ready; memory of the processes that do it, together."""
     with Served(args.home) as served:
-        begin, peak, server_peak = time.perf_counter(), 0.0, 0.0
+        begin, peak, shared_peak, server_peak = time.perf_counter(), 0.0, 0.0, 0.0
         dataset = asyncio.run(ask(served, "/api/v1/datasets", "POST", {
             "name": f"imported {time.time_ns()}", "source": {"spec": f"coco:{args.sets / 'images'}"},
         }))  # fmt: skip
@@ -28,7 +28,7 @@ def import_set(args: argparse.Namespace) -> Rows:
             for task in dataset["tasks"]:
                 phases.setdefault(task["phase"], round(time.perf_counter() - begin, 1))
             children = [pid for pid in tree_of(served.pid) if pid != served.pid]
-            peak = max(peak, memory_mb(children))
+            peak, shared_peak = max(peak, memory_mb(children)), max(shared_peak, shared_mb(children))
             server_peak = max(server_peak, memory_mb([served.pid]))
         seconds = time.perf_counter() - begin
         assert dataset["state"] == "ready", dataset["detail"]
@@ -36,7 +36,7 @@ def import_set(args: argparse.Namespace) -> Rows:
     more = {"n_image": n, "n_object": dataset["n_object"], "images_per_s": round(n / seconds, 1)}
     return [
         row("import", seconds, **more, phases_begin_s=phases),
-        row("memory of the import", peak, server_mb=round(server_peak, 1)),
+        row("memory of the import", peak, shared_once_mb=round(shared_peak, 1), server_mb=round(server_peak, 1)),
     ]
 
 

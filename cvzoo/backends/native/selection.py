@@ -32,7 +32,7 @@ def softmax_above_natively(conf: np.ndarray, above: float, least: float) -> tupl
     if library.kernels["softmax_above"](ctypes.addressof(plan), arrays, threads_now()[0]):
         raise MemoryError
     count = int(counts[0])
-    return pairs[:count].copy(), scores[:count].copy()  # copies are small, unlike what they are of
+    return pairs[:count], scores[:count]
 
 
 def best_of_parts_natively(score: np.ndarray, part: np.ndarray, n_part: int, limit: int) -> np.ndarray | None:
@@ -49,4 +49,4 @@ def best_of_parts_natively(score: np.ndarray, part: np.ndarray, n_part: int, lim
     arrays = _Arrays(*map(numpy_address, (score, part, kept)), ctypes.addressof(count))
     if library.kernels["best_of_parts"](ctypes.addressof(plan), arrays, 1):
         raise MemoryError
-    return kept[: count.value].copy()
+    return kept[: count.value]

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import json
 import pathlib
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from cvzoo.errors.exceptions import DatasetError
 from cvzoo.images.list_image_files import list_image_files
 
 _KNOWN = ("images", "annotations", "categories")
+_BETWEEN = b" \t\r\n,"  # elements of a list
 
 
 def read_coco(spec: DataSpec) -> AnnotatedSet:
@@ -40,12 +42,14 @@ def read_coco(spec: DataSpec) -> AnnotatedSet:
     extra: dict[str, Any] = {}
     files = [_load(path, findings) for path in paths]
     folders = [_image_folder(path, spec, file) for path, file in zip(paths, files)]
-    for path, file, folder in zip(paths, files, folders):
+    for path, folder in zip(paths, folders):
+        file = files.pop(0)
         read_categories(file.get("categories"), path.name, categories, findings)
         # the same file name may exist in train2017 and in val2017
         prefix = f"{folder.name}/" if len(set(folders)) > 1 else ""
         images += _read_images(file, path, folder, prefix, categories, findings)
         extra = {key: value for key, value in file.items() if key not in _KNOWN} | extra
+        del file  # as long as the annotations, which need no more of it
     if not _has_siblings(spec.path):
         _find_unlisted(images, dict.fromkeys(folders), findings)
     extra["categories"] = categories.records
@@ -96,16 +100,23 @@ class _Records:
     """A list of JSON whose elements are decoded when they are asked for: as dictionaries, all would take several times
     the memory of the file.
 
-    Raises the errors of `msgspec.json.decode` for elements that are not JSON.
+    text: the list. Raises the errors of `msgspec.json.decode` for elements that are not JSON.
     """
 
-    def __init__(self, parts: list[msgspec.Raw]):
-        self._parts = parts
+    def __init__(self, text: msgspec.Raw):
+        self._text, self._starts, self._ends = memoryview(text), array("Q"), array("Q")
+        at = 1
+        for part in msgspec.json.decode(text, type=list[msgspec.Raw]):
+            while self._text[at] in _BETWEEN:
+                at += 1
+            self._starts.append(at)
+            at += len(memoryview(part))
+            self._ends.append(at)
         for _ in self:  # text and numbers are not looked at before
             pass
 
     def __iter__(self) -> Iterator[Any]:
-        return map(msgspec.json.decode, self._parts)
+        return (msgspec.json.decode(self._text[start:end]) for start, end in zip(self._starts, self._ends))
 
 
 def _decoded(data: bytes) -> Any:
@@ -114,7 +125,7 @@ def _decoded(data: bytes) -> Any:
     if not isinstance(file, dict):
         return file
     return {
-        key: _Records(msgspec.json.decode(part, type=list[msgspec.Raw]))
+        key: _Records(part)
         if key in ("images", "annotations") and bytes(memoryview(part)[:1]) == b"["
         else msgspec.json.decode(part)
         for key, part in file.items()

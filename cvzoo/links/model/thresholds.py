@@ -86,11 +86,13 @@ class AbstractThresholds:
             with self.using_preset(score):
                 yield
             return
-        if score is not None and not 0 <= score <= 1:
+        if score is None:
+            yield  # and nothing is assigned: a compiled network would compare all its settings
+            return
+        if not 0 <= score <= 1:
             raise ValueRangeError("score must be a preset's name or in [0, 1]", got=score)
         before = self.score_thresh, self.class_score_thresh
-        if score is not None:
-            self.score_thresh, self.class_score_thresh = float(score), None
+        self.score_thresh, self.class_score_thresh = float(score), None
         try:
             yield
         finally:

@@ -24,6 +24,7 @@ from cvzoo.studio.worker.import_data import (
     checked_classes,
     found_in,
     images_of,
+    not_among,
     of_files,
     of_texts,
     write_rows,
@@ -57,7 +58,9 @@ def add_data(order: Mapping[str, Any], folder: pathlib.Path, progress: Progress)
     # the whole data set is checked afterwards; what is found in the files is found here alone
     more = {"classes": classes, "extra": extra, "kept": str(folder / "looks.json")}
     checked = list(check_lines({**order, **more}, folder / ROWS, progress))
-    write_findings(folder / FINDINGS, [*of_files(found, rows, store, checked), *of_texts(found, images, rows)])
+    write_findings(
+        folder / FINDINGS, [*not_among(checked, of_files(found, rows, store)), *of_texts(found, images, rows)]
+    )
     shutil.rmtree(folder / "unpacked", ignore_errors=True)
     return {"n": len(rows), "classes": classes, "extra": extra}
 

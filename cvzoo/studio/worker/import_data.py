@@ -77,10 +77,10 @@ def import_data(order: Mapping[str, Any], folder: pathlib.Path, progress: Progre
     progress("checking", 0, 0)
     result = {"task": found.task, "layout": annotated.kind, "classes": classes, "n": len(rows)}
     extra = categories_of(annotated)
+    own, texts = list(of_files(found, rows, store)), list(of_texts(found, images, rows))
+    del found, annotated, images, rows  # all objects: the check reads those of the rows
     checked = list(check_lines({**order, **result, "extra": extra}, folder / ROWS, progress))
-    write_findings(
-        folder / FINDINGS, [*checked, *of_files(found, rows, store, checked), *of_texts(found, images, rows)]
-    )
+    write_findings(folder / FINDINGS, [*checked, *not_among(checked, own), *texts])
     shutil.rmtree(folder / "unpacked", ignore_errors=True)
     return result | {"extra": extra}
 
@@ -264,10 +264,8 @@ def _split_of(image: AnnotatedImage) -> str:
     return next((split for split in ("val", "test", "train") if split in names), names[0] if names else "")
 
 
-def of_files(
-    found: FoundData, rows: Sequence[StoredImage], store: ImageStore, checked: Sequence[dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """The findings of the files that the rows do not have any more. checked: those of the rows"""
+def of_files(found: FoundData, rows: Sequence[StoredImage], store: ImageStore) -> Iterator[dict[str, Any]]:
+    """The findings of the files; the rows do not have all of these any more, see `not_among`."""
     annotated = found.annotated
     if found.task == "classes" or annotated.kind == "images":
         return
@@ -279,15 +277,20 @@ def of_files(
         else dataclasses.replace(known_facts(store, by_name[plain(image.name)].sha256), fingerprint=None, look=None)
         for image in annotated.images
     ]
-    known = collections.Counter((each["kind"], each["ordinal"]) for each in checked)
-    for each in examine_annotated_set(annotated, facts, duplicates=False):  # `checked` has them
+    for each in examine_annotated_set(annotated, facts, duplicates=False):  # the check has them
         if each.kind is Fault.NAME_ENCODING and each.image is not None and plain(each.image) != each.image:
             continue  # `of_texts` tells the new name
         tree = finding_to_json(each, by_name, "import")
-        if known[tree["kind"], tree["ordinal"]] == 0 and tree["severity"] != "note":
+        if tree["severity"] != "note":
             # a file is read in another encoding; of a class of COCO's, which is of no file, half of a character is lost
             is_lost = each.kind is Fault.TEXT_ENCODING and each.image is None
             yield tree | {"corrected": each.kind in _CORRECTED and not is_lost}
+
+
+def not_among(checked: Iterable[Mapping[str, Any]], own: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The findings of the files that are of no kind that the check found in the same image."""
+    known = {(each["kind"], each["ordinal"]) for each in checked}
+    return (each for each in own if (each["kind"], each["ordinal"]) not in known)
 
 
 def of_texts(

@@ -34,3 +34,15 @@ def test_a_byte_that_is_not_utf_8_is_a_finding(read, parts):
 def test_a_number_that_is_not_finite_is_read(read, number):
     (only,) = read(b"", number, b"").images[0].objects
     assert not math.isfinite(only.written[2])
+
+
+def test_records_may_be_of_any_kind_and_apart(tmp_path):
+    (tmp_path / "images").mkdir()
+    (tmp_path / "one.json").write_text(
+        '{ "annotations" : [ [1, [2]] ,\n\t{"id": 1, "image_id": 1, "bbox": [0, 0, 2, 2]}, "a", ",", 7,null ] ,'
+        '"images":[{"id": 1, "file_name": "a.jpg"} , {"id": 2, "file_name": "b.jpg"}], "categories": []}'
+    )
+    annotated = read_annotated_set(parse_data_spec(f"coco:{tmp_path / 'one.json'},photos={tmp_path / 'images'}"))
+    assert [len(image.objects) for image in annotated.images] == [1, 0]
+    malformed = [each.message for each in annotated.findings if each.kind is Fault.FIELD_MALFORMED]
+    assert [words.rpartition(" is ")[2] for words in malformed] == ["[1, [2]]", '"a"', '","', "7", "null"]

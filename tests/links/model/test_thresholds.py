@@ -64,6 +64,16 @@ def test_each_class_has_its_own_threshold(name, imgs):
         assert one_by_one[i].scores[0].tolist() == kept.scores[i].tolist()
 
 
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_prediction_without_a_score_assigns_nothing(name, imgs):
+    model = MAKERS[name]()
+    model.predict(imgs)
+    before = model.change_counts()
+    model.predict(imgs)
+    list(model.predict_each(imgs))
+    assert model.change_counts() == before
+
+
 def scores_above(label, score, thresholds):
     return score > np.array(thresholds)[label]
 
