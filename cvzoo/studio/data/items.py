@@ -197,7 +197,7 @@ def item_of(row: Sequence[Any], parsed: dict[str, Any] | None = None) -> Item:
             parsed[values["labels"]] = labels
     values["labels"] = labels
     for name in ("extra", "tags"):
-        values[name] = json.loads(values[name]) if values[name] else []
+        values[name] = load_json(values[name]) if values[name] else []
     return Item(**values)
 
 

@@ -68,9 +68,11 @@ class ImageDifference:
 
     def to_json(self) -> dict[str, Any]:
         """For the REST interface."""
-        names = [field.name for field in dataclasses.fields(self) if field.name != "item"]
-        tree = {name: getattr(self, name) for name in names}  # asdict() copies values
+        tree = {name: getattr(self, name) for name in _OF_DIFFERENCE}  # asdict() copies values
         return {"ordinal": self.item.ordinal, "name": self.item.name, "sha256": self.item.sha256} | tree
+
+
+_OF_DIFFERENCE = tuple(field.name for field in dataclasses.fields(ImageDifference) if field.name != "item")
 
 
 class Versions:
@@ -215,7 +217,7 @@ def _difference(before: Item | None, after: Item | None) -> ImageDifference:
         return ImageDifference(item, kind, objects["added"], objects["deleted"], [], [], [], None)
     old = {each["id"]: each for each in before.labels}
     new = {each["id"]: each for each in after.labels}
-    both = [(old[key], new[key]) for key in old if key in new]
+    both = [(old[key], new[key]) for key in old if key in new and old[key] != new[key]]  # most are the same
     return ImageDifference(
         after,
         "changed",
