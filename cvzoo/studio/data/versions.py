@@ -215,6 +215,9 @@ def _difference(before: Item | None, after: Item | None) -> ImageDifference:
         kind = "added" if before is None else "deleted"
         objects = {"added": item.labels if kind == "added" else [], "deleted": item.labels if kind == "deleted" else []}
         return ImageDifference(item, kind, objects["added"], objects["deleted"], [], [], [], None)
+    split = None if before.split == after.split else (before.split, after.split)
+    if before.labels == after.labels:  # mostly one list, which is compared in no time
+        return ImageDifference(after, "changed", [], [], [], [], [], split)
     old = {each["id"]: each for each in before.labels}
     new = {each["id"]: each for each in after.labels}
     both = [(old[key], new[key]) for key in old if key in new and old[key] != new[key]]  # most are the same
@@ -226,7 +229,7 @@ def _difference(before: Item | None, after: Item | None) -> ImageDifference:
         [(a, b) for a, b in both if any(a.get(key) != b.get(key) for key in _SHAPES)],
         [(a, b) for a, b in both if a["class"] != b["class"]],
         [(a, b) for a, b in both if a.get("extra", {}).get("text") != b.get("extra", {}).get("text")],
-        None if before.split == after.split else (before.split, after.split),
+        split,
     )
 
 
