@@ -167,24 +167,12 @@ def tree_of(pid: int) -> list[int]:
     return found
 
 
-def shared_mb(pids: Iterable[int]) -> float:
-    """Resident memory of processes, MB, of pages that several of all have a part each."""
+def memory_mb(pids: Iterable[int], key: str = "VmRSS:", file: str = "status") -> float:
+    """Resident memory of processes, MB (10^6 bytes); as "Pss:" of "smaps_rollup" shared pages count in part."""
     total = 0
     for pid in pids:
         try:
-            text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
-        except OSError:
-            continue
-        total += next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
-    return total * 1024 / 1e6
-
-
-def memory_mb(pids: Iterable[int], key: str = "VmRSS") -> float:
-    """Resident memory of processes, MB (10^6 bytes)."""
-    total = 0
-    for pid in pids:
-        try:
-            text = pathlib.Path(f"/proc/{pid}/status").read_text()
+            text = pathlib.Path(f"/proc/{pid}/{file}").read_text()
         except OSError:
             continue
         total += next((int(line.split()[1]) for line in text.splitlines() if line.startswith(key)), 0)

@@ -7,7 +7,7 @@ import tempfile
 import time
 import urllib.parse
 
-from load import Client, Served, memory_mb, repeated, shared_mb, times, tree_of
+from load import Client, Served, memory_mb, repeated, times, tree_of
 from table import SET, Rows, row, timed
 
 from cvzoo.studio.photos.imaging import Imaging
@@ -28,7 +28,8 @@ def import_set(args: argparse.Namespace) -> Rows:
             for task in dataset["tasks"]:
                 phases.setdefault(task["phase"], round(time.perf_counter() - begin, 1))
             children = [pid for pid in tree_of(served.pid) if pid != served.pid]
-            peak, shared_peak = max(peak, memory_mb(children)), max(shared_peak, shared_mb(children))
+            peak = max(peak, memory_mb(children))
+            shared_peak = max(shared_peak, memory_mb(children, "Pss:", "smaps_rollup"))
             server_peak = max(server_peak, memory_mb([served.pid]))
         seconds = time.perf_counter() - begin
         assert dataset["state"] == "ready", dataset["detail"]
