@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import importlib
 import pathlib
 import threading
 import time
@@ -43,9 +44,9 @@ class Written:
 
 
 def _make_backup(place: Place, path: pathlib.Path, clock: Clock, *, is_incomplete_allowed: bool) -> object:
-    from cvzoo.studio.backup import make_backup  # 0.7 MB, which an idle server does without
-
-    return make_backup(place, path, clock, is_incomplete_allowed=is_incomplete_allowed)
+    # 0.7 MB, which an idle server does without
+    make: Callable[..., object] = importlib.import_module("cvzoo.studio.backup").make_backup
+    return make(place, path, clock, is_incomplete_allowed=is_incomplete_allowed)
 
 
 class Backups:
