@@ -19,7 +19,7 @@ ALLOWED = [
     ("weights/formats/caffe/schema.py", "CUDNN", "a value of an enumeration in Caffe's files"),
     ("distributed/create_communicator.py", "non_cuda_aware", "ChainerMN's name of a communicator"),
     ("singa/device.py", "create_cuda_gpu", "SINGA's names of functions"),
-    ("studio/worker/supervise.py", '"CUDA_"', "variables of the environment that a training gets"),
+    ("studio/worker/attempt.py", '"CUDA_"', "variables of the environment that a training gets"),
     ("singa/layer.py", "CudnnRNN", "SINGA's name of a layer"),
     ("singa/layers/recurrent.py", "CudnnRNN|cuDNN's recurrent", "SINGA's name of a layer, and what it stands for"),
     ("singa/layers/convolution.py", "cudnn_prefer|for cuDNN", "SINGA's name of an argument, and what it is for"),
