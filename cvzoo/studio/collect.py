@@ -32,7 +32,7 @@ from cvzoo.studio.jobs.run_state import is_locked
 from cvzoo.studio.models.model_bin import ModelBin
 from cvzoo.studio.models.register import Register
 from cvzoo.studio.photos.store import ImageStore, is_sha256
-from cvzoo.studio.place import Place
+from cvzoo.studio.place import Place, statuses_below
 from cvzoo.studio.trash import Trash
 from cvzoo.studio.uploads.limits import GRACE_MS
 from cvzoo.studio.uploads.upload import Uploads
@@ -228,8 +228,7 @@ class _Sweep:
         with reading(self._engine) as connection:
             sizes = {path: 0 for path in unused(connection) if self._is_old(path)}
         for folder in sizes:  # which takes long, and nobody waits for it
-            for path in (each for each in folder.rglob("*") if not each.is_dir()):
-                status = path.lstat()
+            for status in statuses_below(folder):
                 self._links[status.st_dev, status.st_ino] += 1
                 sizes[folder] += status.st_size if status.st_nlink == 1 else 0
         with self._alone() as connection:
@@ -285,4 +284,4 @@ def _size(path: pathlib.Path) -> int:
             return path.lstat().st_size
         except FileNotFoundError:
             return 0
-    return sum(each.lstat().st_size for each in path.rglob("*") if not each.is_dir())
+    return sum(status.st_size for status in statuses_below(path))

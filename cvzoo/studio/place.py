@@ -1,7 +1,9 @@
 """Paths of the studio's own files; nothing else joins paths with identifiers."""
 
+import contextlib
 import os
 import pathlib
+from collections.abc import Iterator
 
 from cvzoo.errors.exceptions import UnsafeFileError
 from cvzoo.studio.ids import is_id
@@ -117,3 +119,11 @@ def inside(root: pathlib.Path, *parts: str) -> pathlib.Path | None:
     except (OSError, ValueError, RuntimeError):
         return None
     return path if path.is_relative_to(base) else None
+
+
+def statuses_below(folder: str | os.PathLike[str]) -> Iterator[os.stat_result]:
+    """What `lstat` says of each file below the folder; others may remove some meanwhile, or all."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                yield os.lstat(os.path.join(root, name))

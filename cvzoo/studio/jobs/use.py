@@ -1,6 +1,5 @@
 """Why a user's jobs wait: what they take, compared with the user's quota."""
 
-import os
 import time
 from collections.abc import Callable
 
@@ -8,7 +7,7 @@ from sqlalchemy import Engine
 
 from cvzoo.studio.access.quotas import quotas
 from cvzoo.studio.jobs.job import Job, Jobs
-from cvzoo.studio.place import Place
+from cvzoo.studio.place import Place, statuses_below
 
 _FRESH_S = 60.0  # how long the size of a user's folders is taken as known
 
@@ -53,18 +52,7 @@ class Use:
             seen: dict[tuple[int, int], int] = {}
             for job in (*self._jobs.all(), *self._jobs.trashed()):
                 if job.created_by == user:
-                    seen |= _files(self._place.run(job.id))
+                    found = statuses_below(self._place.run(job.id))
+                    seen |= {(status.st_dev, status.st_ino): status.st_size for status in found}
             known = self._bytes[user] = self._clock(), sum(seen.values())
         return known[1]
-
-
-def _files(folder: os.PathLike[str]) -> dict[tuple[int, int], int]:
-    found = {}
-    for root, _, names in os.walk(folder):
-        for name in names:
-            try:
-                status = os.lstat(os.path.join(root, name))
-            except OSError:  # removed meanwhile
-                continue
-            found[status.st_dev, status.st_ino] = status.st_size
-    return found

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import pathlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from fastapi.concurrency import run_in_threadpool
@@ -138,18 +137,18 @@ class Uploads:
             limit = self._clock() - EXPIRES_MS
             kept = {row.id for row in rows if row.touched_at > limit or row.id in used}
             for path in self._place.uploads.iterdir():
-                # one that is being created has no row yet
-                if path.name in kept or not is_id(path.name, "up") or self._is_young(path):
+                if path.name in kept or not is_id(path.name, "up"):
                     continue
-                removed.append(path.stat().st_size)
-                if not is_dry:
-                    path.unlink(missing_ok=True)
+                with contextlib.suppress(FileNotFoundError):  # its user deletes it meanwhile
+                    status = path.stat()
+                    if status.st_mtime_ns // 1_000_000 > self._clock() - GRACE_MS:
+                        continue  # one that is being created has no row yet
+                    if not is_dry:
+                        path.unlink()
+                    removed.append(status.st_size)
             if not is_dry:
                 connection.execute(delete(UPLOAD).where(UPLOAD.c.id.in_({row.id for row in rows} - kept)))
         return removed
-
-    def _is_young(self, path: pathlib.Path) -> bool:
-        return path.stat().st_mtime_ns // 1_000_000 > self._clock() - GRACE_MS
 
     @contextlib.contextmanager
     def _alone(self, upload: str) -> Iterator[None]:

@@ -1,6 +1,7 @@
 """What nothing refers to is removed, and nothing that somebody is about to refer to."""
 
 import os
+import shutil
 import threading
 
 import pytest
@@ -166,6 +167,27 @@ def test_imports_and_collections_at_the_same_time_lose_no_image(studio, browser,
         ended.set()
         thread.join()
     assert errors == []
+
+
+def test_a_task_may_remove_its_folder_while_it_is_looked_at(studio, monkeypatch):
+    """As an import that ends does."""
+    ended, other = (studio.place.tasks / f"tk_{letter * 16}" for letter in "ab")
+    for folder in (ended, other):
+        (folder / "inner").mkdir(parents=True)
+        (folder / "inner" / "file").write_bytes(b"left")
+    age(studio)
+
+    scan = os.scandir
+
+    def remove_and_scan(path):
+        if str(path) == str(ended / "inner"):
+            shutil.rmtree(ended)
+        return scan(path)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(os, "scandir", remove_and_scan)
+        assert collected(studio)["folders of ended work"] == 1
+    assert not list(studio.place.tasks.glob("tk_*"))
 
 
 def test_an_upload_that_is_imported_as_it_expires_stays(studio, browser, clock):
