@@ -59,7 +59,7 @@ def find_user(engine: Engine, user: str) -> User | None:
 def add_user(engine: Engine, name: str, role: Role, clock: Clock) -> User:
     """A new user without a password, who signs in by a one-time link, with the default quota.
 
-    Raises ConfigError for a taken or odd name.
+    Raises ConfigError for an odd name, and if another user is named or shown so.
     """
     name = name.strip().casefold()
     if not _NAME.fullmatch(name):
@@ -70,6 +70,7 @@ def add_user(engine: Engine, name: str, role: Role, clock: Clock) -> User:
     try:
         with writing(engine) as connection:
             connection.execute(insert(USER).values(**row))
+            _expect_unlike_others(connection, row["id"], name)
             return _user(connection.execute(select(USER).where(USER.c.id == row["id"])).one())
     except IntegrityError:
         raise ConfigError(f"there is a user {name} already", hint="another name") from None
@@ -85,9 +86,7 @@ def change_own(engine: Engine, user: str, *, shown_name: str | None = None, has_
     if not values:
         return
     with writing(engine) as connection:
-        others = connection.execute(select(USER.c.name, USER.c.shown_name).where(USER.c.id != user))
-        if shown_name and shown_name.casefold() in {each.casefold() for row in others for each in row}:
-            raise ConfigError(f"another user is shown as {shown_name}", hint="another name")
+        _expect_unlike_others(connection, user, shown_name or "")
         connection.execute(update(USER).where(USER.c.id == user).values(**values))
 
 
@@ -147,6 +146,12 @@ def user_of_password(engine: Engine, name: str, password: str) -> str | None:
         row = connection.execute(query).first()
     is_right = is_password(password[:MAX_LENGTH], None if row is None else row.password)
     return row.id if row is not None and is_right else None
+
+
+def _expect_unlike_others(connection: Connection, user: str, name: str) -> None:
+    others = connection.execute(select(USER.c.name, USER.c.shown_name).where(USER.c.id != user))
+    if name and name.casefold() in {each.casefold() for row in others for each in row}:
+        raise ConfigError(f"another user is shown as {name}", hint="another name")
 
 
 def _sign_out(connection: Connection, user: str) -> None:

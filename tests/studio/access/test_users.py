@@ -161,6 +161,14 @@ def test_a_new_link_forgets_the_password_the_sessions_and_the_tokens(browser, st
     assert sign_in(stranger, "ada").status_code == 403
 
 
+def test_a_user_is_not_named_as_another_one_is_shown(browser):
+    assert browser.patch("/api/v1/me", json={"shown_name": "Boss"}).status_code == 200
+    answer = browser.post("/api/v1/users", json={"name": "BOSS", "role": "viewer"})
+    assert answer.status_code == 409
+    assert "another user is shown as boss" in answer.text
+    assert [each["name"] for each in browser.get("/api/v1/users").json()["items"]] == ["admin"]
+
+
 @pytest.mark.parametrize("name", ["", "a b", "<b>", "x" * 81, "a/b", "a\x00", "a\n"])
 def test_odd_names_are_refused(studio, name):
     with (
