@@ -50,7 +50,7 @@ def all_rows(path: pathlib.Path, n_byte: int = _MAX_ALL) -> tuple[list[Row], int
     rows: list[Row] = []
     offset = 0
     try:
-        for part, end in parts_of(path, n_byte):
+        for part, end in parts_of(path, end_of(path, n_byte)):
             rows += part
             offset = end
     except EOFError:
@@ -58,21 +58,25 @@ def all_rows(path: pathlib.Path, n_byte: int = _MAX_ALL) -> tuple[list[Row], int
     return rows, offset
 
 
-def parts_of(path: pathlib.Path, n_byte: int = _MAX_ALL) -> Iterator[tuple[list[Row], int]]:
-    """The rows of `all_rows`, about 1 MiB of them at once, each part with the offset behind what was read.
-
-    Raises EOFError if the file is cut off meanwhile.
-    """
+def end_of(path: pathlib.Path, n_byte: int) -> int:
+    """The offset at which the last `n_byte` bytes of the file begin; 0 of a shorter or missing one."""
     try:
-        offset = max(os.stat(path, follow_symlinks=False).st_size - n_byte, 0)
+        return max(os.stat(path, follow_symlinks=False).st_size - n_byte, 0)
     except OSError:
-        return
+        return 0
+
+
+def parts_of(path: pathlib.Path, offset: int) -> Iterator[tuple[list[Row], int]]:
+    """The complete rows from the offset on, about 1 MiB of them at once, each part with the offset behind it.
+
+    Raises EOFError if the file ends before the offset, or is cut off meanwhile.
+    """
     while True:
         data, end = _read(path, offset)
         start = 0
         while start < len(data):
             stop = data.find(b"\n", start + _PART) + 1 or len(data)
-            yield _rows_of(data[start:stop]), end
+            yield _rows_of(data[start:stop]), offset + stop
             start = stop
         if end == offset:
             return

@@ -67,7 +67,7 @@ def test_a_thinned_curve_keeps_a_spike():
 def test_curves_are_read_again_when_a_file_has_changed(tmp_path, monkeypatch):
     read = []
     plain = curves.parts_of
-    monkeypatch.setattr(curves, "parts_of", lambda path: (read.append(path.name), plain(path))[1])
+    monkeypatch.setattr(curves, "parts_of", lambda path, offset: (read.append(offset), plain(path, offset))[1])
     log = tmp_path / "metrics.jsonl"
     log.write_text('{"iteration": 1, "loss": 2.0}\n')
     first = read_curves(tmp_path, 10)
@@ -75,4 +75,39 @@ def test_curves_are_read_again_when_a_file_has_changed(tmp_path, monkeypatch):
     assert len(read) == 3
     with log.open("a") as file:
         file.write('{"iteration": 2, "loss": 1.0}\n')
+    assert read_curves(tmp_path, 10)[0][0]["value"] == [2.0, 1.0]
+    assert read[3:] == [0, 0, 30]  # what was read before is not read again
+
+
+@pytest.mark.parametrize("is_longer", [False, True])
+def test_curves_are_read_anew_of_a_log_that_was_cut_off_and_written_on(tmp_path, is_longer):
+    log = tmp_path / "metrics.jsonl"
+    log.write_text("".join(f'{{"iteration": {i}, "loss": 1.0}}\n' for i in range(5)))
+    read_curves(tmp_path, 10)
+    with log.open("r+") as file:
+        file.truncate(2 * len('{"iteration": 0, "loss": 1.0}\n'))
+        file.seek(0, 2)
+        file.write("".join(f'{{"iteration": {i}, "loss": 2.0}}\n' for i in range(2, 9 if is_longer else 4)))
+    wanted = [1.0, 1.0, 2.0, 2.0] + [2.0] * (5 if is_longer else 0)
+    assert read_curves(tmp_path, 10)[0][0]["value"] == wanted
+    log.unlink()
+    assert read_curves(tmp_path, 10)[0] == []
+
+
+def test_an_error_while_rows_are_added_does_not_double_them(tmp_path, monkeypatch):
+    log = tmp_path / "metrics.jsonl"
+    log.write_text('{"iteration": 1, "loss": 2.0}\n')
+    read_curves(tmp_path, 10)
+    with log.open("a") as file:
+        file.write('{"iteration": 2, "loss": 1.0}\n')
+    add = curves.Columns.add
+
+    def add_and_fail(columns, rows):
+        add(columns, rows)
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(curves.Columns, "add", add_and_fail)
+        with pytest.raises(MemoryError):
+            read_curves(tmp_path, 10)
     assert read_curves(tmp_path, 10)[0][0]["value"] == [2.0, 1.0]

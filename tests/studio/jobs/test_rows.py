@@ -79,7 +79,8 @@ def test_rows_come_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr("cvzoo.studio.jobs.rows._PART", 20)
     path = tmp_path / "metrics.jsonl"
     path.write_text("".join(f'{{"a": {i}}}\n' for i in range(10)) + '{"a"')
-    parts = list(parts_of(path))
+    parts = list(parts_of(path, 0))
     assert [row["a"] for rows, _ in parts for row in rows] == list(range(10))
     assert len(parts) > 2
     assert parts[-1][1] == path.stat().st_size - 4
+    assert [row["a"] for rows, _ in parts_of(path, parts[0][1]) for row in rows] == list(range(len(parts[0][0]), 10))
