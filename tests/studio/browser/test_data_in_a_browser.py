@@ -229,10 +229,20 @@ def test_two_users_on_one_image_are_asked_which_edit_to_keep(page, pages, server
     page.keyboard.press("n")
     page.locator("#conflict[open]").wait_for()
     assert "The other edit has 1 object, yours 2 objects" in page.inner_text("#conflict-text")
+    sent = []
+    page.route("**/labels", lambda route: route.abort() if sent else sent.append(route.continue_()))  # but the first
     page.click("#keep-theirs")
+    page.locator("#conflict-text", has_text="Try again").wait_for()
+    page.unroute("**/labels")
+    with page.expect_navigation():
+        page.click("#keep-theirs")
     page.wait_for_selector("#canvas[data-ready]")
     assert n_object(page) == 1
-    pages.faults = [each for each in pages.faults if "412" not in each]
+    history = page.evaluate(
+        "() => fetch(location.href.replace('/data/', '/api/v1/datasets/') + '/history').then((it) => it.json())"
+    )
+    assert [len(each["labels"]) for each in history["items"]][:3] == [1, 2, 1]  # what was not taken is there
+    pages.faults = [each for each in pages.faults if "412" not in each and "ERR_FAILED" not in each]
     assert pages.faults == []
 
 

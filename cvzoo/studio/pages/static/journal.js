@@ -1,4 +1,6 @@
 // edits that the server has not answered yet, kept in the browser until it has
+import { askJSON } from "./ask.js";
+
 const KEY = "cvzoo:edits";
 
 // edits that the browser's storage has no room for wait in the page
@@ -73,6 +75,14 @@ class Journal {
     }
   }
 
+  /** Saves edits one after the other, so that all are in the history. edits: {edit_id, objects}; base: of the first one
+
+  Throws an Error if one could not be saved; the same edits may be sent again.
+  */
+  async putAll(base, edits) {
+    for (const each of edits) base = (await askJSON(this.path, { method: "PUT", tree: { ...each, base } })).rev;
+  }
+
   forget() {
     const edits = read();
     delete edits[this.path];
@@ -135,9 +145,15 @@ export function openJournal(dataset, item, objects) {
 
   function resolve(theirs) {
     byId("conflict-text").textContent = theirs ? `The other edit has ${words(theirs.labels.length)}, yours ${words(objects().length)}. The one that is not taken stays in the history.` : "";
-    byId("keep-theirs").onclick = () => {
-      journal.forget();
-      location.reload();
+    const edits = theirs && [objects(), theirs.labels].map((each) => ({ edit_id: newId(), objects: each }));
+    byId("keep-theirs").onclick = async () => {
+      try {
+        await journal.putAll(theirs.first_rev, edits);
+        journal.forget();
+        location.reload();
+      } catch (error) {
+        byId("conflict-text").textContent = `It could not be saved: ${error.message}. Try again.`;
+      }
     };
     byId("keep-mine").onclick = () => {
       journal.forget();
