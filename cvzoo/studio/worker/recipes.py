@@ -9,17 +9,19 @@ import base64
 import contextlib
 import dataclasses
 import json
+import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from cvzoo.errors.exceptions import CvzooError
+from cvzoo.errors.exceptions import ConfigError, CvzooError, DownloadError
 from cvzoo.geometry.anchors import cell_anchors
 from cvzoo.images.write_image import encode_jpeg
 from cvzoo.links.model.architectures import architectures
 from cvzoo.links.model.config import field_types, limits_of
 from cvzoo.links.model.typed_value import expected_words
 from cvzoo.studio.inference.predictions import TASKS
+from cvzoo.studio.worker.limits import limit
 from cvzoo.studio.worker.parent import end_with_parent
 from cvzoo.training.recipes.check_labels import check_labels
 from cvzoo.training.recipes.listing import RECIPES, named_recipe
@@ -28,6 +30,9 @@ from cvzoo.training.recipes.recipe import AbstractRecipe, Splits
 from cvzoo.training.recipes.settings import setting_value, with_settings
 from cvzoo.training.run.plain import plain
 
+_MEMORY = 16 << 30  # of addresses, as what is asked for may be a network of any size
+_N_TASK = 256
+_WORKERS_PER_CORE, _FEW_WORKERS = 4, 16
 _OWN = ("data",)  # which the form has a field of its own for
 
 
@@ -88,13 +93,46 @@ def checked(name: str, data: str, settings: Mapping[str, str], *, with_preview: 
         check_labels(splits)
     except (CvzooError, OSError) as error:
         return {"fields": {"data": _sentence(error)}}
-    answer = {"fields": {}, "n_train": len(splits.train), "n_val": len(splits.val)}
-    if not with_preview:
+    wrong = _wrong_together(recipe.with_splits(splits), splits, named_recipe(name).pretrained)
+    answer = {"fields": wrong, "n_train": len(splits.train), "n_val": len(splits.val)}
+    if wrong or not with_preview:
         return answer
     try:
         return answer | {"preview": preview_of(recipe, splits)}
     except CvzooError as error:
         return {"fields": {"settings": _sentence(error)}}
+
+
+def _wrong_together(recipe: AbstractRecipe, splits: Splits, usual: str | None) -> dict[str, str]:
+    """What the training would end with at its start, by field. usual: the pretrained weights of the named recipe
+
+    Weights that are not in the cache are not downloaded, and usual ones are not read.
+    """
+    untrained = dataclasses.replace(recipe, pretrained=None)
+    parts: list[tuple[str, Callable[[], object]]] = [
+        ("processes", lambda: _expect_few(recipe.processes)),
+        ("batch_size", lambda: dataclasses.replace(recipe, warmup=None).resolved(len(splits.train))),
+        ("warmup", lambda: recipe.resolved(len(splits.train))),
+        ("settings", lambda: untrained.build_model(splits.label_names)),
+    ]
+    if recipe.pretrained not in (None, usual):
+        parts.append(("pretrained", lambda: recipe.build_model(splits.label_names)))
+    for field, part in parts:
+        try:
+            part()
+        except DownloadError:
+            pass  # the training downloads them
+        except MemoryError as error:
+            return {field: f"the network does not fit into the memory: {error}"}
+        except (CvzooError, OSError) as error:
+            return {field: _sentence(error)}
+    return {}
+
+
+def _expect_few(processes: int | str) -> None:
+    most = max(_WORKERS_PER_CORE * (os.cpu_count() or 1), _FEW_WORKERS)
+    if isinstance(processes, int) and processes > most:
+        raise ConfigError("so many data-loading workers would only wait for each other", expected=f"at most {most}")
 
 
 def preview_of(recipe: AbstractRecipe, splits: Splits) -> dict[str, Any]:
@@ -151,6 +189,8 @@ def _sentence(error: BaseException) -> str:
 def main() -> None:
     """Answers the question on standard input."""
     end_with_parent()
+    limit(memory=_MEMORY, n_task=_N_TASK)
+    os.environ["CVZOO_OFFLINE"] = "1"
     asked = json.load(sys.stdin)
     with contextlib.redirect_stdout(sys.stderr):  # what is said while images are read is no answer
         answer = _answer(asked) if asked else listing()

@@ -24,7 +24,7 @@ from cvzoo.links.model.resnet.resnet import ResNet
 from cvzoo.links.model.zoo_member import Task
 from cvzoo.training.recipes.images import denormalized
 from cvzoo.training.recipes.multi_scale import at_scales, batch_scales_field
-from cvzoo.training.recipes.recipe import AbstractRecipe, ClassTable, RecipeModel, Splits
+from cvzoo.training.recipes.recipe import MOST_EPOCHS, AbstractRecipe, ClassTable, RecipeModel, Splits
 from cvzoo.typing.aliases import Array, Image
 
 
@@ -87,7 +87,9 @@ class ClassifierRecipe(AbstractRecipe):
     usage: ClassVar[str] = "probs = model.predict"
 
     model: ClassifierNetwork = config_field(help="the network", group="model")
-    epochs: int = config_field(30, help="number of epochs", unit="epochs", group="schedule", at_least=1)
+    epochs: int = config_field(
+        30, help="number of epochs", unit="epochs", group="schedule", at_least=1, at_most=MOST_EPOCHS
+    )
     batch_size: int = config_field(32, help="images in a batch", unit="images", group="schedule", at_least=1)
     optimizer: Literal["adamw", "adam", "sgd", "nesterov"] = config_field(
         "nesterov", help="optimizer; sgd has momentum, and so has nesterov", group="optimizer"

@@ -37,6 +37,7 @@ from cvzoo.typing.aliases import Array, Image
 
 USUAL_WARMUP = 300  # updates
 _MOST_REPEATS = 100  # of an image in a batch: what is beyond is a mistake, and a batch that may never be complete
+MOST_EPOCHS = 1_000_000
 _MIXING = ("mosaic", "mix_up", "cut_mix", "copy_paste")  # fields of probabilities or strengths, of those that have them
 
 
@@ -89,7 +90,9 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
     pretrained: str | None = config_field(
         None, help="pretrained weights: a name of the network's, or a file; None: random initialization", group="model"
     )
-    epochs: int = config_field(50, help="number of epochs", unit="epochs", group="schedule", at_least=1)
+    epochs: int = config_field(
+        50, help="number of epochs", unit="epochs", group="schedule", at_least=1, at_most=MOST_EPOCHS
+    )
     batch_size: int = config_field(4, help="images in a batch", unit="images", group="schedule", at_least=1)
     optimizer: Literal["adamw", "adam", "sgd", "nesterov"] = config_field(
         "adamw", help="optimizer; sgd has momentum, and so has nesterov", group="optimizer"
@@ -167,6 +170,7 @@ class AbstractRecipe(AbstractConfig, abc.ABC):
         help="data-loading workers; auto: one per core, at most 8; 0: the training process loads",
         group="run",
         at_least=0,
+        at_most=256,
     )
 
     # --- what a family says ---

@@ -33,3 +33,35 @@ def test_what_is_wrong_is_found(tmp_path):
     assert set(checked("ssd300", data, {"lr": "-1", "nonsense": "1"})["fields"]) == {"lr", "nonsense"}
     assert set(checked("ssd300", data, {})["fields"]) == {"data"}
     assert set(checked("ssd300", "", {})["fields"]) == {"data"}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "key", "value", "words"),
+    [
+        ("retinanet_resnet18_small", "model.n_layer", "19", "10 or 18 or 34"),
+        ("retinanet_resnet18_small", "model.channels", "100000", "does not fit into the memory"),
+        ("retinanet_resnet18_small", "pretrained", "/nowhere", "neither a known name nor a file"),
+        ("retinanet_resnet18_small", "pretrained", "imagnet", "neither a known name nor a file"),
+        ("ssd300", "batch_size", "100000", "at most"),
+        ("ssd300", "warmup", "100000", "warm-up is not shorter"),
+        ("ssd300", "processes", "250", "at most"),
+        ("ssd300", "epochs", "9" * 20, "at most 1000000"),
+        ("cifar_resnet20", "epochs", "9" * 20, "at most 1000000"),
+    ],
+)
+def test_what_would_end_the_training_at_its_start_is_found(
+    tmp_path, monkeypatch, write_coco, recipe, key, value, words
+):
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+    monkeypatch.setenv("CVZOO_HOME", os.fspath(tmp_path / "home"))
+    data = f"coco:{write_coco(tmp_path / 'shapes')}"
+    fields = checked(recipe, data, {key: value})["fields"]
+    assert set(fields) == {"settings" if "." in key else key}
+    assert words in next(iter(fields.values()))
+
+
+def test_weights_that_are_to_be_downloaded_are_no_fault(tmp_path, monkeypatch, write_coco):
+    monkeypatch.setenv("CVZOO_OFFLINE", "1")
+    monkeypatch.setenv("CVZOO_HOME", os.fspath(tmp_path / "home"))
+    data = f"coco:{write_coco(tmp_path / 'shapes')}"
+    assert checked("retinanet_resnet18_small", data, {"pretrained": "imagenet"})["fields"] == {}
