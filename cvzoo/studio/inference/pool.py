@@ -61,7 +61,8 @@ class Pool:
         with self._waiting(), self._process(which) as process:
             answer, payload = process.ask(tree, payload)
         if "error" in answer:
-            raise Problem(415 if answer.get("is_image") else 422, str(answer["error"]))
+            status = 415 if answer.get("is_image") else 422
+            raise Problem(status, str(answer["error"]), expected=answer.get("expected"), got=answer.get("got"))
         return answer, payload
 
     def reap(self) -> None:

@@ -161,15 +161,19 @@ def main(model: str, data: str = "") -> int:
         try:
             tree, bytes_back = worker.answer(asked, payload)
         except (CvzooError, OSError, ValueError, MemoryError, ArithmeticError, LookupError) as error:
-            tree, bytes_back = _error(error), b""
+            tree, bytes_back = _error(error, f"{len(payload)} bytes: "), b""
         write_frame(outgoing, tree, bytes_back)
 
 
-def _error(error: BaseException) -> dict[str, Any]:
+def _error(error: BaseException, name: str = "") -> dict[str, Any]:
+    """name: how errors begin that are about the payload, which the asker has another name for"""
     if isinstance(error, MemoryError):
         return {"error": "there is not enough memory", "is_image": False}
-    first = next(iter(str(error).splitlines()), "") or type(error).__name__
-    return {"error": first[:400], "is_image": isinstance(error, ImageError)}
+    first, *rest = str(error).splitlines() or [""]
+    pairs = (line.strip().partition(":") for line in rest if isinstance(error, CvzooError))
+    more = {key: value.strip()[:400] for key, _, value in pairs if key in ("expected", "got")}
+    first = first.removeprefix(name) or type(error).__name__
+    return {"error": first[:400], "is_image": isinstance(error, ImageError), **more}
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def png(size):
     return file.getvalue()
 
 
-def bomb():
+def bomb(width=40_000, height=25_000):
     """A PNG of 10^9 pixels in 10 kB: refused by its header."""
     import struct
     import zlib
@@ -78,7 +78,7 @@ def bomb():
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    header = struct.pack(">IIBBBBB", 40_000, 25_000, 8, 2, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 10_000_000))
 
 
@@ -92,11 +92,24 @@ def test_the_real_process_answers_hostile_images_one_by_one(studio, browser, run
     save_model(watched / "first" / "best.safetensors", model)
     studio.inference._command = Pool()._command
     whole = png((32, 32))
-    bodies = [b"\xff\xd8\xff" + b"\0" * 100, whole[:60], b"GIF89a", b"<svg onload=alert(1)>", b"%PDF-1.4", bomb()]
+    bodies = [
+        b"\xff\xd8\xff" + b"\0" * 100,
+        whole[:60],
+        b"GIF89a",
+        b"<svg onload=alert(1)>",
+        b"%PDF-1.4",
+        bomb(),
+        bomb(9000, 8000),
+    ]
     for body in bodies:
         answer = browser.post(f"/api/v1/predict?model={run_id}", content=body)
         assert answer.status_code == 415, (body[:20], answer.text)
         assert answer.json()["detail"]
+    assert (answer.json()["detail"], answer.json()["expected"], answer.json()["got"]) == (
+        "too many pixels, perhaps a decompression bomb",
+        "at most 40,000,000 pixels",
+        "8000 x 9000 = 72,000,000 pixels",
+    )
     answer = browser.post(f"/api/v1/predict?model={run_id}", content=whole)
     (prob,) = model.predict([np.zeros((3, 32, 32), np.float32)])
     assert {each["name"]: each["score"] for each in answer.json()["classes"]} == dict(

@@ -57,6 +57,10 @@ def test_a_model_is_tried_evaluated_and_its_errors_are_looked_at(pages, server, 
     page.set_input_files("#file", str(broken))
     page.wait_for_selector("#problem:not([hidden])")
     assert "broken.png" in page.inner_text("#problem")
+    assert page.locator("#results canvas:not([hidden])").count() == 0
+    assert page.locator("#results figcaption").all_inner_texts() == ["first", "first"]  # nothing of the image before
+    page.set_input_files("#file", {"name": "empty.png", "mimeType": "image/png", "buffer": b""})
+    page.locator("#problem", has_text="empty.png is empty").wait_for()
 
     page.goto(f"{server.address}/evaluations?model={run_id}")
     assert page.input_value("#data") == f"folder:{data}"

@@ -133,11 +133,17 @@ async function predict(pane) {
     say(`${image.name}, ${found.width} × ${found.height}`);
   } catch (error) {
     if (mine !== pane.asked) return;
-    complain(error.message);
+    complain(`${image.name}: ${error.message}`);
     say("");
-    pane.canvas.hidden = true;
-    pane.table.hidden = true;
+    clear(pane);
   }
+}
+
+function clear(pane) {
+  pane.found = null;
+  pane.caption.textContent = pane.name;
+  pane.canvas.hidden = true;
+  pane.table.hidden = true;
 }
 
 function isShown(pane, each) {
@@ -218,8 +224,8 @@ async function take(blob, name, annotation = null) {
   turn += 1;
   const mine = turn;
   complain("");
-  if (blob.size > MAX_BYTES) {
-    complain(`${name} has more than 32 MB.`);
+  if (!blob.size || blob.size > MAX_BYTES) {
+    complain(blob.size ? `${name} has more than 32 MB.` : `${name} is empty.`);
     return;
   }
   let bitmap;
@@ -242,6 +248,7 @@ async function take(blob, name, annotation = null) {
     complain(`${name}: ${error.message}`);
   }
   image = null;
+  panes.forEach(clear);
   say("");
 }
 
