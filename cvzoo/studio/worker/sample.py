@@ -1,6 +1,7 @@
 """A sample data set without a network: drawn receipts with a box around each run of text, in COCO's layout."""
 
 import json
+import math
 import pathlib
 from collections.abc import Callable
 
@@ -50,6 +51,8 @@ def draw_receipt(rng: np.random.Generator) -> tuple[Image.Image, list[_Line]]:
     step = int(font.getbbox("Ay")[3] * rng.uniform(1.15, 1.5))
     width, margin = int(rng.integers(220, 320)), int(rng.integers(10, 24))
     rows = _rows(rng)
+    longest = max(font.getlength(left) + font.getlength(right) for left, right, _ in rows)
+    width = max(width, math.ceil(longest) + 3 * margin)
     paper = int(rng.integers(225, 256))
     image = Image.new("L", (width, step * len(rows) + 2 * margin), paper)
     draw = ImageDraw.Draw(image)
