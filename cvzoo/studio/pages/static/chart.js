@@ -45,6 +45,12 @@ function table(series, options) {
   return [sorted, sorted.map((x) => points.get(x))];
 }
 
+/** The range of an axis of values: as usual, but 0 to 1, not 100, for zeros alone. */
+const rangeOf = (_, least, most) => {
+  if (least === null || most === null) return [null, null];
+  return least === 0 && most === 0 ? [0, 1] : uPlot.rangeNum(least, most, 0.1, true);
+};
+
 /** A figure with the series, [{key, label, iteration, epoch, elapsed_time, value}]; call `draw` when they change. */
 export class Chart {
   constructor(parent, title) {
@@ -92,7 +98,7 @@ export class Chart {
       width: this.width(),
       height: HEIGHT,
       legend: { markers: { width: 3, dash: (_, i) => MARKERS[dashOf(Math.max(i - 1, 0))] } }, // the first one is x
-      scales: { x: { time: false }, y: { distr: options.log ? 3 : 1 } },
+      scales: { x: { time: false }, y: options.log ? { distr: 3 } : { range: rangeOf } },
       axes: [axis, { ...axis, size: 62, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : short(tick))) }],
       series: [
         { label, value: digits },
