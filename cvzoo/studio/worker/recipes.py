@@ -87,7 +87,7 @@ def checked(name: str, data: str, settings: Mapping[str, str], *, with_preview: 
     try:
         recipe = with_settings(recipe, {"data": data, **settings})
     except CvzooError as error:
-        return {"fields": {"settings": _sentence(error)}}
+        return {"fields": _wrong_alone(recipe, settings) or {"settings": _sentence(error)}}
     try:
         splits = recipe.splits()
         check_labels(splits)
@@ -101,6 +101,17 @@ def checked(name: str, data: str, settings: Mapping[str, str], *, with_preview: 
         return answer | {"preview": preview_of(recipe, splits)}
     except CvzooError as error:
         return {"fields": {"settings": _sentence(error)}}
+
+
+def _wrong_alone(recipe: AbstractRecipe, settings: Mapping[str, str]) -> dict[str, str]:
+    """The values that do not fit the recipe's other settings, as they are without the form."""
+    wrong: dict[str, str] = {}
+    for key, value in settings.items():
+        try:
+            with_settings(recipe, {key: value})
+        except CvzooError as error:
+            wrong[key] = _sentence(error)
+    return wrong
 
 
 def _wrong_together(recipe: AbstractRecipe, splits: Splits, usual: str | None) -> dict[str, str]:

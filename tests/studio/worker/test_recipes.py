@@ -35,6 +35,18 @@ def test_what_is_wrong_is_found(tmp_path):
     assert set(checked("ssd300", "", {})["fields"]) == {"data"}
 
 
+@pytest.mark.parametrize(("key", "value"), [("scales", "[]"), ("model.max_size", "10")])
+def test_a_value_that_does_not_fit_the_others_is_named(key, value):
+    assert set(checked("retinanet_resnet18_small", "voc:x", {key: value, "lr": "0.1"})["fields"]) == {key}
+
+
+def test_values_that_fit_each_other_need_not_fit_the_usual_ones(tmp_path, write_coco):
+    data = f"coco:{write_coco(tmp_path / 'shapes')}"
+    sizes = {"model.min_size": "2000", "model.max_size": "3000"}
+    assert checked("retinanet_resnet18_small", data, sizes)["fields"] == {}
+    assert set(checked("retinanet_resnet18_small", data, {"model.min_size": "2000"})["fields"]) == {"model.min_size"}
+
+
 @pytest.mark.parametrize(
     ("recipe", "key", "value", "words"),
     [
