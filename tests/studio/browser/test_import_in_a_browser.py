@@ -85,6 +85,9 @@ def test_a_hundred_thousand_images_are_filtered_and_walked_by_keyboard(page, pag
     page.fill("#search", "copy 77")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**text=copy+77**")
+    page.go_back()
+    assert page.input_value("#split") == page.input_value("#search") == ""  # as its images are
+    page.go_forward()
     # of ten images two are in val, each with a dog; 77, 770 to 779 and 7700 to 7799 begin so
     assert "222 images" in page.inner_text("main")
     assert all("val" in text for text in page.locator("#grid .under").all_inner_texts())
