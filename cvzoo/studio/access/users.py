@@ -65,7 +65,7 @@ def add_user(engine: Engine, name: str, role: Role, clock: Clock) -> User:
     if not _NAME.fullmatch(name):
         raise ConfigError("a user cannot have this name", expected="letters, digits and . @ + - _, at most 80")
     quota = default_quota(engine)
-    row = {"id": new_id("us"), "name": name, "role": role, "is_active": True, "created_at": clock()}
+    row: dict[str, Any] = {"id": new_id("us"), "name": name, "role": role, "is_active": True, "created_at": clock()}
     row |= {"quota": json.dumps(quota.to_json())} if quota.is_limited else {}
     try:
         with writing(engine) as connection:
