@@ -14,10 +14,12 @@ from cvzoo.studio.api.named_data import require_data
 from cvzoo.studio.data.data_name import data_name
 from cvzoo.studio.evaluations.difference import difference
 from cvzoo.studio.evaluations.results import KINDS, Results, image_of, read_results, row_of
+from cvzoo.studio.evaluations.validation_data import ValidationData, validation_data
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.jobs.job import Job
 from cvzoo.studio.jobs.spec import EvaluateSpec
 from cvzoo.studio.models.fits import why_no_evaluation
+from cvzoo.studio.models.found import Model
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
@@ -28,11 +30,12 @@ router = api_router("evaluations")
 class NewEvaluation(BaseModel):
     """model: the key of a model; data, split: as of `cvzoo evaluate`; find_thresholds: the best ones of each class
 
+    Without data, they are those on which the model's run was validated, and so is the split unless it is named.
     precision: those with the highest recall at this precision, instead of those with the best F1
     """
 
     model: Annotated[str, Field(max_length=200)]
-    data: Annotated[str, Field(max_length=2000)]
+    data: Annotated[str, Field(max_length=2000)] = ""
     split: Annotated[str, Field(max_length=40, pattern=r"^[\w.-]*$")] = ""
     find_thresholds: bool = False
     precision: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -72,24 +75,34 @@ def create_evaluation(request: Request, body: NewEvaluation, who: Trainer) -> di
 
 
 def evaluate(request: Request, body: NewEvaluation, who: Identity) -> Job:
-    """Queues the evaluation. Raises Problem 404, 409, 422."""
+    """Queues the evaluation. Raises Problem 403, 404, 409, 422."""
     found = found_model(request, body.model)
     require_loadable(found)
-    if not body.data.strip():
-        raise Problem(422, "some values are invalid", fields={"data": "the data must be named, such as voc:FOLDER"})
-    require_data(request, who, body.data.strip())
-    wrong = why_no_evaluation(found, body.data.strip(), find_thresholds=body.find_thresholds)
+    data, split = _data_of(body, found)
+    require_data(request, who, data)
+    wrong = why_no_evaluation(found, data, find_thresholds=body.find_thresholds)
     if wrong:
         raise Problem(422, "the evaluation cannot be started with these values", fields=wrong)
     if body.precision is not None and not body.find_thresholds:
         raise Problem(422, "some values are invalid", fields={"precision": "is of thresholds that are found"})
     spec = EvaluateSpec(
-        *(found.word, found.key, digest_of(found), body.data.strip(), body.split),
+        *(found.word, found.key, digest_of(found), data, split),
         find_thresholds=body.find_thresholds,
         precision=body.precision,
     )
-    name = data_name(studio_of(request).engine, body.data.strip())
+    name = data_name(studio_of(request).engine, data)
     return new_job(request, f"{found.name} on {name}", spec, who)
+
+
+def _data_of(body: NewEvaluation, found: Model) -> ValidationData:
+    """The data and the split that are named, or those of the model's run. Raises Problem 422 if there are none."""
+    if body.data.strip():
+        return ValidationData(body.data.strip(), body.split)
+    usual = validation_data("" if found.run is None else found.run.data)
+    if not usual.data:
+        words = "the data must be named, such as voc:FOLDER: the model is not of a run whose data are known"
+        raise Problem(422, "some values are invalid", fields={"data": words})
+    return ValidationData(usual.data, body.split or usual.split)
 
 
 @router.get("/evaluations/{job}")

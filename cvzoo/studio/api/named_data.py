@@ -6,6 +6,7 @@ from fastapi import Request
 
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.roles import includes
+from cvzoo.studio.evaluations.validation_data import validation_data
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.state import studio_of
 
@@ -16,7 +17,8 @@ def require_data(request: Request, who: Identity, data: str) -> None:
         return
     studio = studio_of(request)
     known = {each.data for each in studio.data.versions.ready()}
-    known |= {each.data for each in studio.runs.records() if each.state != "draft"}  # what drafts name was not judged
+    judged = [each.data for each in studio.runs.records() if each.state != "draft"]  # what drafts name was not
+    known |= {*judged, *(validation_data(each).data for each in judged)}
     if data not in known:
         raise _refused(data, "a version of a data set, or the data of a run")
 

@@ -20,11 +20,11 @@ from cvzoo.studio.evaluations.corrections import place_of, version_of
 from cvzoo.studio.evaluations.difference import difference
 from cvzoo.studio.evaluations.plots import calibration_plot, confusion_table, pr_plot
 from cvzoo.studio.evaluations.results import KINDS, Results, read_results, row_of
+from cvzoo.studio.evaluations.validation_data import validation_data
 from cvzoo.studio.jobs.files import run_files
 from cvzoo.studio.jobs.job_log import command_of, log_tail, sandbox_of
 from cvzoo.studio.jobs.spec import EvaluateSpec
 from cvzoo.studio.jobs.states import LIVING
-from cvzoo.studio.models.found import Model
 from cvzoo.studio.pages.render import render
 from cvzoo.studio.problems import Problem
 from cvzoo.studio.routes import page_router
@@ -78,21 +78,12 @@ def _list(request: Request, given: dict[str, Any], wrong: dict[str, str], status
     jobs = [job for job in studio.jobs.all() if isinstance(job.spec, EvaluateSpec)]
     own = [each for each in studio.models.own() if each.is_loadable]
     members = [each for each in studio.models.zoo.members() if each["here"]]
-    chosen = next((each for each in own if each.key == given.get("model")), None)
-    if chosen is not None and "data" not in given:
-        given = given | usual_data(chosen)
+    usual = {each.key: validation_data(each.run.data) for each in own if each.run is not None}
+    if "data" not in given and given["model"] in usual:
+        given = given | usual[given["model"]]._asdict()
     rows = [(job, _main_score(read_results(studio.place.run(job.id)))) for job in jobs]
-    values = {"rows": rows, "own": own, "members": members, "given": given, "wrong": wrong}
+    values = {"rows": rows, "own": own, "members": members, "usual": usual, "given": given, "wrong": wrong}
     return render(request, "evaluations.html", status_code=status, values=values)
-
-
-def usual_data(model: Model) -> dict[str, str]:
-    """The data and the split on which the model's run was validated."""
-    data = "" if model.run is None else model.run.data
-    _, comma, second = data.partition(".json,")
-    if comma and second.partition(",")[0].endswith(".json"):  # two files of COCO
-        return {"data": f"coco:{second}", "split": ""}
-    return {"data": data, "split": "" if data.endswith(".json") else "val" if data else ""}
 
 
 def _main_score(results: Results | None) -> tuple[str, float] | None:

@@ -142,14 +142,67 @@ def test_an_evaluation_is_queued_with_the_model_s_hash(browser, studio, run_id, 
 
 
 def test_the_form_knows_the_run_s_data_and_shows_errors(browser, studio, run_id):
-    assert 'value="voc:shapes"' in browser.get(f"/evaluations?model={run_id}").text
-    answer = browser.post("/evaluations", data={"model": run_id, "data": "  "})
-    assert answer.status_code == 422
-    assert "must be named" in answer.text
+    page = browser.get(f"/evaluations?model={run_id}").text
+    assert 'value="voc:shapes"' in page
+    assert 'data-data="voc:shapes" data-split="val"' in page  # for those who choose another model
     assert browser.post("/evaluations", data={"model": run_id, "data": "x", "split": "a/b"}).status_code == 422
     assert browser.post("/evaluations", data={"model": "zoo:none", "data": "x"}).status_code == 404
     assert studio.jobs.all() == []
     assert browser.post("/evaluations", data={"model": run_id, "data": "voc:x", "split": ""}).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("trained", "data", "split"),
+    [
+        ("voc:shapes", "voc:shapes", "val"),
+        ("coco:a.json,b.json,photos=d", "coco:b.json,photos=d", ""),
+        ("coco:a.json,photos=d", "coco:a.json,photos=d", ""),
+        ("cifar10:auto", "cifar10:auto", ""),
+    ],
+)
+def test_without_data_an_evaluation_is_on_those_of_the_model_s_run(
+    browser, studio, watched, run_id, trained, data, split
+):
+    config = watched / "first" / "config.json"
+    config.write_text(config.read_text().replace("voc:shapes", trained))
+    by_rest = browser.post("/api/v1/evaluations", json={"model": run_id})
+    assert by_rest.status_code == 201, by_rest.text
+    by_form = browser.post("/evaluations", data={"model": run_id, "data": "  "})
+    assert by_form.status_code == 303
+    named = browser.post("/api/v1/evaluations", json={"model": run_id, "split": "test"}).json()["id"]
+    specs = [studio.jobs.get(job).spec for job in (by_rest.json()["id"], by_form.headers["location"][-19:], named)]
+    assert [(spec.data, spec.split) for spec in specs] == [(data, split), (data, split), (data, "test")]
+
+
+def test_a_trainer_evaluates_on_what_a_run_was_validated(studio, stranger, watched, run_id):
+    from cvzoo.studio.access.tokens import new_token
+    from cvzoo.studio.access.users import add_user
+
+    config = watched / "first" / "config.json"
+    config.write_text(config.read_text().replace("voc:shapes", "coco:a.json,b.json"))
+    user = add_user(studio.engine, "ada", "trainer", studio.clock).id
+    stranger.headers["authorization"] = f"Bearer {new_token(studio.engine, 'hers', 'write', 1, studio.clock, user)}"
+    for body, status in (({}, 201), ({"data": "coco:b.json"}, 201), ({"data": "coco:c.json"}, 403)):
+        answer = stranger.post("/api/v1/evaluations", json={"model": run_id} | body)
+        assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("model", ["uploaded", "of a run without data"])
+def test_an_evaluation_without_data_is_refused_where_none_are_known(browser, studio, watched, run_id, tmp_path, model):
+    config = watched / "first" / "config.json"
+    config.write_text(config.read_text().replace('"data": "voc:shapes", ', ""))
+    key = run_id
+    if model == "uploaded":
+        upload = studio.data.uploads.create("m.safetensors", 1, None)
+        studio.place.upload(upload.id).write_bytes(b"m")
+        key = studio.models.register.add("mine", upload.id, None).id
+    answer = browser.post("/api/v1/evaluations", json={"model": key})
+    assert answer.status_code == 422
+    assert "the data must be named, such as voc:FOLDER" in answer.json()["fields"]["data"]
+    page = browser.post("/evaluations", data={"model": key, "data": ""})
+    assert page.status_code == 422
+    assert 'id="data-error">the data must be named' in page.text
+    assert studio.jobs.all() == []
 
 
 def test_the_scores_are_those_of_the_command_line_to_the_bit(browser, evaluation):

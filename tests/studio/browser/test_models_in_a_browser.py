@@ -64,6 +64,10 @@ def test_a_model_is_tried_evaluated_and_its_errors_are_looked_at(pages, server, 
 
     page.goto(f"{server.address}/evaluations?model={run_id}")
     assert page.input_value("#data") == f"folder:{data}"
+    page.select_option("#model", label="cats/second")
+    assert page.input_value("#data") == "voc:shapes"
+    page.select_option("#model", label="first")
+    assert page.input_value("#data") == f"folder:{data}"
     page.click("button.primary")
     page.wait_for_selector("#verdicts[aria-busy=false]")
     evaluation = page.url
