@@ -80,7 +80,7 @@ def evaluate(request: Request, body: NewEvaluation, who: Identity) -> Job:
     require_loadable(found)
     data, split = _data_of(body, found)
     require_data(request, who, data)
-    wrong = why_no_evaluation(found, data, find_thresholds=body.find_thresholds)
+    wrong = why_no_evaluation(found, data, split, find_thresholds=body.find_thresholds)
     if wrong:
         raise Problem(422, "the evaluation cannot be started with these values", fields=wrong)
     if body.precision is not None and not body.find_thresholds:

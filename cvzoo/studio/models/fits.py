@@ -2,6 +2,7 @@
 
 import os
 
+from cvzoo.studio.jobs.evaluation_helper import unrecognized
 from cvzoo.studio.jobs.recipe_helper import tasks_of_architectures
 from cvzoo.studio.jobs.spec import Form, PredictionForm
 from cvzoo.studio.models.found import Model, header_of
@@ -57,8 +58,12 @@ def why_no_export(model: Model, form: Form) -> str | None:
     return "a quantized model is not exported to ONNX: export the model that it was made of"
 
 
-def why_no_evaluation(model: Model, data: str, *, find_thresholds: bool) -> dict[str, str]:
-    """What is wrong with an evaluation, by field; empty if nothing is known against it."""
+def why_no_evaluation(model: Model, data: str, split: str, *, find_thresholds: bool) -> dict[str, str]:
+    """What is wrong with an evaluation, by field; empty if nothing is known against it. data, split: as of EvaluateSpec
+
+    The layout is recognized by another process, if the path is absolute or no layout is named.
+    Raises ConfigError if that process fails.
+    """
     kind, root = _kind_and_root(data)
     if os.path.isabs(root) and not os.path.exists(root):
         return {"data": f"{root[:200]} does not exist"}
@@ -68,6 +73,8 @@ def why_no_evaluation(model: Model, data: str, *, find_thresholds: bool) -> dict
         wrong["data"] = f"the data have {annotated}, and this model predicts {predicted}"
     if find_thresholds and predicted not in (None, _OBJECTS):
         wrong["find_thresholds"] = f"thresholds are those of detectors, and this model predicts {predicted}"
+    if not wrong and (os.path.isabs(root) or ":" not in data):
+        return unrecognized(data, split)
     return wrong
 
 

@@ -19,10 +19,11 @@ def zoo(studio, monkeypatch):
 @pytest.fixture
 def data(tmp_path):
     """A folder of data sets of three kinds."""
-    for name in ("classes/val/cat", "maps/labels", "boxes"):
+    for name in ("classes/val/cat", "maps/labels/val", "maps/images/val", "boxes/Annotations", "boxes/JPEGImages"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "maps" / "classes.txt").write_text("road\n")
-    Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / "boxes" / "a.png")
+    for name in ("maps/labels/val/a", "maps/images/val/a", "boxes/a"):
+        Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / f"{name}.png")
     return tmp_path
 
 
@@ -107,6 +108,21 @@ def test_an_evaluation_on_a_folder_that_does_not_exist_is_refused(browser, studi
     write_model(watched, "SSD")
     answer = browser.post("/api/v1/evaluations", json={"model": run_id, "data": f"voc:{data}/nowhere,split=val"})
     assert answer.json()["fields"] == {"data": f"{data}/nowhere does not exist"}
+    assert studio.jobs.all() == []
+
+
+@pytest.mark.parametrize("spec", ["{}/images", "voc:{}/images", "folder:{}/images", "coco:{}/images", "yolo:{}/images"])
+def test_an_evaluation_on_images_without_annotations_is_refused(browser, studio, run_id, watched, data, spec):
+    (data / "images").mkdir()
+    (data / "boxes" / "a.png").rename(data / "images" / "a.png")
+    write_model(watched, "OfAUser")
+    body = {"model": run_id, "data": spec.format(data)}
+    answer = browser.post("/api/v1/evaluations", json=body)
+    assert answer.status_code == 422, answer.text
+    assert str(data / "images") in answer.json()["fields"]["data"]
+    page = browser.post("/evaluations", data=body)
+    assert page.status_code == 422
+    assert f'id="data-error">{data / "images"}' in page.text or f'id="data-error">{body["data"]}' in page.text
     assert studio.jobs.all() == []
 
 
