@@ -19,7 +19,7 @@ from cvzoo.cli.label_map_truth import means_label_maps
 from cvzoo.cli.mask_truth import load_mask_truth, means_voc_masks
 from cvzoo.cli.progress import Progress
 from cvzoo.cli.result_table import printable
-from cvzoo.cli.score_text import MEANINGS, number
+from cvzoo.cli.score_text import number
 from cvzoo.cli.truth import COCOTruth, VOCTruth, load_truth
 from cvzoo.cli.truth_metric import as_coco, as_voc
 from cvzoo.errors.exceptions import ConfigError
@@ -27,6 +27,7 @@ from cvzoo.evaluations.coco.parameters import COCOParameters
 from cvzoo.evaluations.comparison.bootstrap import Comparison, ScoreInterval, compare_scores
 from cvzoo.reporting.as_time import as_time
 from cvzoo.reporting.counted import counted
+from cvzoo.reporting.score_meanings import MEANINGS
 from cvzoo.visualizations.report.comparison_report import write_comparison_report
 
 _FEW = 30  # images: below, resampling shows too little of the spread

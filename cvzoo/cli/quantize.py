@@ -16,9 +16,10 @@ from cvzoo.cli.load_predictor import load_predictor
 from cvzoo.cli.options.evaluate import add_arguments
 from cvzoo.cli.photo_sources import Trouble, photo_sources, read_photo
 from cvzoo.cli.result_table import printable
-from cvzoo.cli.score_text import MEANINGS, comparison_text
+from cvzoo.cli.score_text import comparison_text
 from cvzoo.errors.exceptions import ConfigError, CvzooError
 from cvzoo.links.quantization.quantizable import AbstractQuantizable
+from cvzoo.reporting.score_meanings import MEANINGS
 from cvzoo.serializers.model_file import save_model
 
 

@@ -6,6 +6,7 @@ from fastapi import Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
+from cvzoo.reporting.score_meanings import MEANINGS
 from cvzoo.studio.access.who import Reader, Trainer
 from cvzoo.studio.api.actions import possible_actions
 from cvzoo.studio.api.evaluations import (
@@ -83,6 +84,7 @@ def _list(request: Request, given: dict[str, Any], wrong: dict[str, str], status
         given = given | usual[given["model"]]._asdict()
     rows = [(job, _main_score(read_results(studio.place.run(job.id)))) for job in jobs]
     values = {"rows": rows, "own": own, "members": members, "usual": usual, "given": given, "wrong": wrong}
+    values["meanings"] = MEANINGS
     return render(request, "evaluations.html", status_code=status, values=values)
 
 
@@ -111,6 +113,7 @@ def evaluation_page(
         "model": studio.models.find(found.spec.source) if isinstance(found.spec, EvaluateSpec) else None,
         "results": results,
         "kinds": KINDS,
+        "meanings": MEANINGS,
         "kind": kind if kind in KINDS else "",
         "label": label,
         "files": run_files(run),
@@ -143,6 +146,7 @@ def difference_page(
         "found": difference(results_of(request, first), results_of(request, found)),
         "is_version": version_of(studio_of(request), found) is not None,
         "kinds": KINDS,
+        "meanings": MEANINGS,
         "changes": _CHANGES,
         "n_shown": _N_SHOWN,
     }

@@ -26,6 +26,11 @@ def score(value: float | None) -> str:
     return _NONE if value is None else f"{value:.4g}"
 
 
+def evaluated(value: float | None) -> str:
+    """A score of an evaluation, of which none is negative: COCO's rules write -1 if there is nothing to average."""
+    return score(value if value is not None and value >= 0 else None)
+
+
 def duration(seconds: float | None) -> str:
     """As "1:56" or "2:03:00"."""
     return _NONE if seconds is None else as_time(seconds)
@@ -70,6 +75,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "score": score,
+        "evaluated": evaluated,
         "score_name": score_name,
         "duration": duration,
         "size": size,

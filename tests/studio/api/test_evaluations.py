@@ -1,6 +1,7 @@
 """Evaluations: a job of the command line, its scores, and images with errors."""
 
 import json
+import re
 
 import pytest
 
@@ -212,6 +213,28 @@ def test_the_scores_are_those_of_the_command_line_to_the_bit(browser, evaluation
     assert tree["kinds"] == {"missed": 2, "duplicate": 1}
     (row,) = browser.get("/api/v1/evaluations").json()["items"]
     assert (row["id"], row["summary"]) == (evaluation, {"map": 0.5})
+
+
+def test_scores_of_nothing_are_dashes_and_scores_are_explained(browser, studio, evaluation):
+    scores = {"AP": 0.5, "AP50": 0.75, "APl": -1.0, "per_class": SCORES["per_class"]}
+    (studio.place.run(evaluation) / "scores.json").write_text(json.dumps(scores))
+    page = browser.get(f"/evaluations/{evaluation}").text
+    assert '<dt title="large objects (from 96 x 96)">APl</dt><dd class="num">–</dd>' in page
+    assert '<dt title="at overlap 0.50">AP50</dt><dd class="num">0.75</dd>' in page
+    assert "-1" not in re.sub(r'href="[^"]*"', "", page.partition("<h1>")[2].partition("<h2")[0])
+    assert browser.get(f"/api/v1/evaluations/{evaluation}").json()["scores"]["APl"] == -1
+    spec = EvaluateSpec("/n.safetensors", "zoo:n", "", "voc:shapes", "val")
+    second = studio.jobs.create("second", spec, None)
+    (studio.place.run(second.id) / "scores.json").write_text(json.dumps({"AP": -1.0, "APl": 0.25}))
+    page = browser.get(f"/evaluations/{second.id}/diff?other={evaluation}").text
+    assert ">APl</th>" + '<td class="num">–</td><td class="num">0.25</td><td class="num">–</td>' in page
+    assert ">AP</th>" + '<td class="num">0.5</td><td class="num">–</td><td class="num">–</td>' in page
+
+
+@pytest.mark.parametrize("name", ["AP50", "APs", "APm", "APl", "AR1", "AR10", "AR100", "ARs", "ARm", "ARl"])
+def test_help_explains_the_scores_of_coco(browser, name):
+    words = browser.get("/help").text.partition('id="h-words"')[2].partition("</section>")[0]
+    assert re.search(rf"\b{name}\b", words)
 
 
 def test_the_page_has_tables_curves_and_the_matrix(browser, evaluation):
