@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cvzoo.reporting.counted import counted
 from cvzoo.studio.jobs.command_line import command_line
 from cvzoo.studio.jobs.json_file import read_json_object
 from cvzoo.studio.jobs.run_record import CONFIG, DATA, RunRecord
@@ -51,11 +52,10 @@ def _of_run(run: RunRecord) -> list[tuple[str, str]]:
     for part in ("train", "val"):
         tree = data.get(part)
         if isinstance(tree, dict):
-            known = [("n_example", tree.get("n_example")), ("files", tree.get("files"))]
-            text = ", ".join(
-                f"{value} images" if key == "n_example" else f"SHA-256 {value}" for key, value in known if value
-            )
-            facts.append((f"Data, {part}", text))
+            n_example, files = tree.get("n_example"), tree.get("files")
+            images = counted(n_example, "image") if isinstance(n_example, int) and n_example else ""
+            hash_ = f"SHA-256 {files}" if files else ""
+            facts.append((f"Data, {part}", ", ".join(each for each in (images, hash_) if each)))
     return [(name, value) for name, value in facts if value]
 
 

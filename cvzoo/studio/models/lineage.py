@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
+from cvzoo.reporting.counted import counted
 from cvzoo.studio.data.library import DataLibrary
 from cvzoo.studio.data.versions import Version
 from cvzoo.studio.models.found import Model, Models
@@ -37,7 +38,7 @@ def lineage_of(model: Model, data: DataLibrary) -> list[Origin]:
     if version is None or dataset is None:
         return found
     counts = version.counts
-    numbers = f"{counts['n_image']} images, {counts['n_object']} objects"
+    numbers = f"{counted(counts['n_image'], 'image')}, {counted(counts['n_object'], 'object')}"
     facts = (("Images", numbers), ("Content (SHA-256)", version.content), ("Revision", str(version.rev)))
     found.append(Origin("on the version", version.name, f"/versions/{version.id}", facts))
     licence = ("Licence", dataset.licence or "not stated")

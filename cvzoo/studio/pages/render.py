@@ -12,6 +12,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from cvzoo.reporting.as_time import as_time
+from cvzoo.reporting.counted import counted
 from cvzoo.studio.access.identity import Identity
 from cvzoo.studio.access.roles import Role, includes
 from cvzoo.studio.data.data_name import data_name
@@ -76,6 +77,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "score": score,
         "evaluated": evaluated,
+        "counted": counted,
         "score_name": score_name,
         "duration": duration,
         "size": size,

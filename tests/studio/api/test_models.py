@@ -60,6 +60,23 @@ def test_a_card_has_provenance_thresholds_and_scores(browser, run_id, header):
     assert "cat 0.2, dog 0.4" in page
 
 
+def test_a_card_shows_short_names_of_scores_and_counts_in_words(browser, run_id, watched, header):
+    long = "validation/main/map/iou=0.50:0.95/area=all/max_dets=100"
+    for name in ("metrics.jsonl", "status.json"):
+        path = watched / "first" / name
+        path.write_text(path.read_text().replace("validation/main/map", long))
+    own = {"version": 1, "architecture": "SSD", "settings": {}, "label_names": ["cat"], "preprocessing": {}}
+    path = watched / "first" / "best.safetensors"
+    write_safetensors(path, {}, metadata={"cvzoo_model": json.dumps(own)})
+    (watched / "first" / "data.json").write_text(json.dumps({"train": {"n_example": 1}, "val": {"n_example": 1e308}}))
+    page = browser.get(f"/models/{run_id}").text
+    assert f'<dt title="{long}, epoch 2">map, iou 0.50:0.95, epoch 2</dt>' in page
+    assert browser.get(f"/api/v1/models/{run_id}").json()["card"]["scores"] == [[f"{long}, epoch 2", "0.6"]]
+    assert "<summary>1 class</summary>" in page
+    assert '<th scope="row">Data, train</th><td class="wrap">1 image</td>' in page
+    assert '<dt title="AP">AP</dt>' in browser.get("/models/zoo:tiny_net").text
+
+
 def test_a_damaged_file_is_told_on_its_card(browser, run_id, watched):
     (watched / "first" / "best.safetensors").write_bytes(b'\x10\0\0\0\0\0\0\0{"cvzoo_model": 1')
     assert browser.get(f"/models/{run_id}").status_code == 200

@@ -140,6 +140,13 @@ def test_the_pages_of_images_with_tags(page, pages, dataset):
     pages.look(f"{path}/images/1", act=lambda page: page.wait_for_selector("#canvas[data-ready]"))
 
 
+def test_the_page_of_a_model_whose_score_has_a_long_name(page, pages, run_id, watched):
+    for name in ("metrics.jsonl", "status.json"):
+        path = watched / "first" / name
+        path.write_text(path.read_text().replace("validation/main/map", f"validation/main/{'map_of_' * 12}objects"))
+    pages.look(f"/models/{run_id}", act=lambda page: page.get_by_text("map_of_map_of").first.wait_for())
+
+
 def test_the_pages_of_runs(page, pages, run_id, studio):
     ids = [record.id for record in studio.runs.records()]
     pages.look("/jobs")
