@@ -178,6 +178,19 @@ def test_a_run_with_impossible_values_spoils_no_page(browser, watched, run_id, n
         assert "Infinity" not in answer.text
 
 
+def test_a_job_that_failed_at_its_start_shows_no_settings(browser, studio, run_id):
+    from cvzoo.studio.jobs.spec import TrainSpec
+    from cvzoo.studio.jobs.states import Facts
+
+    job = studio.jobs.create("failed", TrainSpec("ssd300", "voc:shapes"), None).id
+    for event in ("admit", "begin"):
+        studio.jobs.apply(studio.jobs.get(job), event)
+    studio.jobs.apply(studio.jobs.get(job), "exit", Facts(code=1))
+    assert studio.jobs.get(job).state == "failed"
+    assert "settings of the recipe" not in browser.get(f"/jobs/{job}").text
+    assert "<summary>All 5 settings of the recipe</summary>" in browser.get(f"/jobs/{run_id}").text
+
+
 def test_a_run_in_a_folder_that_is_not_utf8_is_shown(browser, watched):
     folder = watched / os.fsdecode(b"caf\xe9")
     (watched / "first").rename(folder)
