@@ -19,7 +19,7 @@ from cvzoo.studio.data.versions import TRAINED, Version, summary
 from cvzoo.studio.ids import is_id
 from cvzoo.studio.models.lineage import made_of, made_to_json
 from cvzoo.studio.place import inside
-from cvzoo.studio.problems import JSONText, Problem, shown_name
+from cvzoo.studio.problems import JSONText, Problem
 from cvzoo.studio.routes import api_router
 from cvzoo.studio.state import studio_of
 
@@ -42,7 +42,8 @@ def list_versions(request: Request, dataset: FoundDataset) -> dict[str, Any]:
 def create_version(request: Request, dataset: FoundDataset, body: NewVersion, who: Annotator) -> Response:
     """Makes a version of the newest revision, 202; 200 with the one of the same content if there is one.
 
-    409 while errors are neither fixed nor waived, or without the splits train and val.
+    409 while errors are neither fixed nor waived, without the splits train and val, or if a version of other content
+    has the name and did not fail.
     """
     version, is_new = new_version(request, dataset, body.name, who)
     return JSONText(version.to_json(), status_code=202 if is_new else 200)
@@ -104,7 +105,7 @@ def other_version(request: Request, version: Version, other: str) -> Version:
 
 
 def new_version(request: Request, dataset: Dataset, name: str, who: Identity) -> tuple[Version, bool]:
-    """(the version, whether it is new). Raises Problem 409."""
+    """(the version, whether it is new). Raises Problem 409, 422."""
     require_ready(dataset)
     data = studio_of(request).data
     n = data.findings.n_open_error(dataset.id)
@@ -118,7 +119,7 @@ def new_version(request: Request, dataset: Dataset, name: str, who: Identity) ->
     known = data.versions.same(dataset, counts)
     if known is not None:
         return known, False
-    version = data.versions.create(dataset, shown_name(name), counts, who.user)
+    version = data.versions.create(dataset, name, counts, who.user)
     data.tasks.create("version", dataset.id, dataset.head_rev, version.id)
     audit(request, who, "version.create", version.id, {"dataset": dataset.id, "rev": dataset.head_rev})
     return version, True

@@ -18,6 +18,7 @@ from cvzoo.studio.database.engine import reading, writing
 from cvzoo.studio.database.tables import DATASET, VERSION
 from cvzoo.studio.ids import new_id
 from cvzoo.studio.place import Place
+from cvzoo.studio.problems import Problem, shown_name
 
 _KINDS = ("added", "deleted", "moved", "renamed", "rewritten")
 _SHAPES = ("box", "polygons", "rle", "points")
@@ -124,11 +125,18 @@ class Versions:
         )
 
     def create(self, dataset: Dataset, name: str, counts: dict[str, Any], user: str) -> Version:
-        """A new version of the newest revision, which is to be materialized; its content's hash is known afterwards."""
-        version = new_id("ve")
-        row = {"id": version, "dataset": dataset.id, "rev": dataset.head_rev, "name": name.strip()[:120]}
+        """A new version of the newest revision, which is to be materialized; its content's hash is known afterwards.
+
+        Raises Problem 409 if another version of the data set has the name and did not fail, 422 if it cannot be shown.
+        """
+        version, name = new_id("ve"), shown_name(name)
+        row = {"id": version, "dataset": dataset.id, "rev": dataset.head_rev, "name": name}
+        others = (VERSION.c.dataset == dataset.id) & (VERSION.c.name == name) & (VERSION.c.state != "failed")
         more = {"content": "", "state": "making", "detail": "", "data": "", "counts": json.dumps(counts)}
         with writing(self._engine) as connection:
+            if connection.execute(select(VERSION.c.id).where(others)).first() is not None:
+                taken = {"name": "a version of this data set has this name"}
+                raise Problem(409, f"there is a version {name} of this data set already", fields=taken)
             connection.execute(insert(VERSION).values(**row, **more, created_at=self._clock(), created_by=user))
         found = self.get(version)
         assert found is not None

@@ -175,12 +175,18 @@ def split_by_form(
 
 @router.post("/data/{dataset}/versions")
 def version_by_form(request: Request, dataset: FoundDataset, who: Annotator, name: _Text = "") -> Response:
-    """Makes a version of the newest revision."""
+    """Makes a version of the newest revision; of unchanged content, the page of the older one says that it is that."""
+    name = name.strip()[:120]
+    asked = name or f"revision {dataset.head_rev}"
     try:
-        version, _ = new_version(request, dataset, name.strip()[:120] or f"revision {dataset.head_rev}", who)
+        version, is_new = new_version(request, dataset, asked, who)
     except Problem as problem:
-        return _page(request, dataset, {"version_error": words_of(problem)})
-    return RedirectResponse(f"/versions/{version.id}", status_code=303)
+        error = problem.more.get("fields", {}).get("name", "")
+        more = {"version_error": "" if error else words_of(problem), "new_version": {"name": name, "error": error}}
+        return _page(request, dataset, more, problem.status_code)
+    is_sent_twice = version.state == "making" and version.name == asked
+    query = "" if is_new or is_sent_twice else "?same=1"
+    return RedirectResponse(f"/versions/{version.id}{query}", status_code=303)
 
 
 @router.post("/data/{dataset}/propose")
@@ -362,6 +368,7 @@ def _page(request: Request, dataset: Dataset, more: dict[str, Any], status: int 
         "preview": None,
         "split_error": "",
         "version_error": "",
+        "new_version": {"name": "", "error": ""},
         "class_error": "",
         "about_error": "",
         "about": {**dataset.about, "seen": etag_of(dataset.about)},

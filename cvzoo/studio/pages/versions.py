@@ -22,9 +22,9 @@ _LAYOUTS = {"coco": "COCO", "voc": "VOC", "yolo": "YOLO", "folder": "a folder pe
 
 
 @router.get("/versions/{version}")
-def version_page(request: Request, version: FoundVersion) -> Response:
-    """One version."""
-    return _page(request, version, "")
+def version_page(request: Request, version: FoundVersion, same: Annotated[str, Query(max_length=5)] = "") -> Response:
+    """One version. same: it is shown instead of a new one, which would have its content"""
+    return _page(request, version, "", is_same=bool(same))
 
 
 @router.post("/versions/{version}/layout")
@@ -60,12 +60,12 @@ def difference_page(request: Request, version: FoundVersion, other: Annotated[st
     return render(request, "difference.html", values=values)
 
 
-def _page(request: Request, version: Version, wrong: str) -> Response:
+def _page(request: Request, version: Version, wrong: str, *, is_same: bool = False) -> Response:
     studio = studio_of(request)
     others = [each for each in studio.data.versions.of(version.dataset) if each.id != version.id]
     runs = [each for each in studio.runs.records() if version.data and each.data == version.data]
     dataset = studio.data.datasets.get(version.dataset)
     values: dict[str, Any] = {"version": version, "dataset": dataset, "others": others, "runs": runs}
-    values |= {"layout_error": wrong, "made": made_of([version], studio.models)}
+    values |= {"is_same": is_same, "layout_error": wrong, "made": made_of([version], studio.models)}
     values |= {"layouts": layouts_of(request, version), "layout_words": _LAYOUTS}
     return render(request, "version.html", status_code=422 if wrong else 200, values=values)

@@ -5,11 +5,14 @@ import io
 import os
 
 import pytest
+from sqlalchemy import update
 
 from cvzoo.cli.main import main
 from cvzoo.errors.exceptions import ConfigError, FileError
 from cvzoo.studio.client.pull_data import found_version, pull_data
 from cvzoo.studio.client.server import Server
+from cvzoo.studio.database.engine import writing
+from cvzoo.studio.database.tables import VERSION
 
 
 class Local(Server):
@@ -113,8 +116,10 @@ def test_versions_are_found_by_names_that_are_theirs_alone(studio, server, brows
         found_version(server, "shapes/second")
     browser.patch(f"/api/v1/datasets/{dataset}/images", json={"ordinals": [0], "delete": True})
     work(studio)
-    browser.post(f"/api/v1/datasets/{dataset}/versions", json={"name": "first"})
+    browser.post(f"/api/v1/datasets/{dataset}/versions", json={"name": "second"})
     work(studio)
+    with writing(studio.engine) as connection:  # as earlier studios allowed
+        connection.execute(update(VERSION).values(name="first"))
     with pytest.raises(ConfigError, match="several versions"):
         found_version(server, "shapes/first")
 
