@@ -57,6 +57,68 @@ def test_a_folder_that_is_dropped_continues_after_a_cut_and_another_visit(page, 
 
 
 @pytest.fixture
+def sent(page):
+    """What was sent of uploads: the method of each request."""
+    found = []
+
+    def note(request):
+        if "/api/v1/uploads" in request.url:
+            found.append(request.method)
+
+    page.on("request", note)
+    return found
+
+
+@pytest.fixture
+def picture(tmp_path):
+    """A file to upload."""
+    Image.new("RGB", (40, 30)).save(tmp_path / "receipts.png")
+    return str(tmp_path / "receipts.png")
+
+
+def expect_name_error(page, words):
+    """Waits until the field of the name says what is wrong with it."""
+    page.locator("#name[aria-invalid=true]").wait_for()
+    assert page.get_attribute("#name", "aria-describedby") == "name-error"
+    assert page.inner_text("#name-error") == words
+    assert page.evaluate("document.activeElement.id") == "name"
+
+
+def test_a_taken_name_is_told_at_its_field_before_anything_is_sent(page, pages, server, rest, sent, picture):
+    rest.post(page, "/api/v1/datasets", {"name": "receipts", "source": {"sample": 4}})
+    page.goto(f"{server.address}/data/new")
+    page.set_input_files("#files", picture)  # the data set is named after the file
+    expect_name_error(page, "this name is taken")
+    assert sent == []
+    page.fill("#name", "other receipts")
+    page.get_by_role("button", name="Import under this name").click()
+    page.wait_for_url("**/data/ds_*")
+    assert page.inner_text("h1") == "other receipts"
+    assert sent == ["POST", "PATCH"]
+    assert pages.faults == []
+
+
+def test_a_name_that_is_taken_during_an_upload_costs_no_second_one(page, pages, server, rest, sent, picture):
+    def take(route):
+        if route.request.method == "PATCH":
+            rest.post(page, "/api/v1/datasets", {"name": "late", "source": {"sample": 4}})
+        route.continue_()
+
+    page.route("**/api/v1/uploads/*", take)
+    page.goto(f"{server.address}/data/new")
+    page.fill("#name", "late")
+    page.set_input_files("#files", picture)
+    expect_name_error(page, "this name is taken")
+    page.fill("#name", "later")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/data/ds_*")
+    assert page.inner_text("h1") == "later"
+    assert sent == ["POST", "PATCH", "HEAD"]
+    pages.faults = [each for each in pages.faults if "409" not in each]
+    assert pages.faults == []
+
+
+@pytest.fixture
 def many(page, rest, server, tmp_path, write_coco):
     """The address of a data set of 100,000 images, copies of the rows of ten."""
     root = write_coco(tmp_path / "many")

@@ -73,6 +73,8 @@ def test_a_form_says_what_is_wrong(browser, path, dataset):
     assert "a number from 4" in browser.post("/data/new", data={"kind": "sample", "sample": "x", "name": "a"}).text
     answer = browser.post("/data/new", data={"kind": "sample", "sample": "9", "name": "shapes"})
     assert "there is a data set shapes already" in answer.text
+    assert 'aria-describedby="name-error" aria-invalid="true" autofocus>' in answer.text
+    assert re.search(r'<p class="error" id="name-error" role="alert">[^<]*this name is taken</p>', answer.text)
     assert "type the name" in browser.post(f"{path}/delete", data={"name": "x"}).text
     assert browser.post(f"{path}/delete", data={"name": "shapes"}).status_code == 303
     assert browser.get(path).status_code == 404

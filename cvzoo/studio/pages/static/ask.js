@@ -8,11 +8,14 @@ export async function reasonOf(response) {
   return [said, tree.expected && `expected: ${tree.expected}`, tree.got && `got: ${tree.got}`, tree.try && `try: ${tree.try}`].filter(Boolean).join("; ");
 }
 
-/** The response; throws an Error with the reason if it is not ok. */
+/** The response; throws an Error with the reason if it is not ok, and `fields`: what is wrong with each value. */
 export async function ask(path, options = {}) {
   const response = await fetch(path, options).catch(() => null);
   if (response?.status === 401) location.reload(); // the session has ended: the page says how to sign in
-  if (!response?.ok) throw new Error(await reasonOf(response));
+  if (!response?.ok) {
+    const tree = await response?.clone().json().catch(() => null);
+    throw Object.assign(new Error(await reasonOf(response)), { fields: tree?.fields ?? {} });
+  }
   return response;
 }
 

@@ -8,6 +8,8 @@ const state = document.getElementById("upload-state");
 const bar = document.getElementById("upload-progress");
 const cancel = document.getElementById("cancel");
 const nameField = document.getElementById("name"); // of a new data set
+const again = document.getElementById("again");
+let kept = []; // files that wait for another name
 let stopped = false;
 let busy = false;
 
@@ -56,10 +58,12 @@ async function start(files) {
   busy = true;
   stopped = false;
   cancel.hidden = bar.hidden = false;
+  tellName("");
   const single = files.length === 1 && /\.(zip|tar|tgz|tar\.(gz|bz2|xz))$/i.test(files[0].path);
   const body = single ? files[0].file : tarOf(files);
   const fileName = single ? files[0].file.name : "upload.tar";
   try {
+    await expectFreeName();
     const mark = `upload:${await digest(encode(files.map(({ path, file }) => `${path}/${file.size}/${file.lastModified}`).join("\n")), "hex")}`;
     const upload = await send(body, fileName, mark);
     state.textContent = "Sent; the import begins.";
@@ -67,18 +71,52 @@ async function start(files) {
     localStorage.removeItem(mark);
     location.assign(address);
   } catch (error) {
-    state.textContent = error.message;
+    const wrong = (nameField && error.fields?.name) || "";
+    state.textContent = wrong ? "Nothing was imported yet; the files wait for another name." : error.message;
     bar.hidden = cancel.hidden = true;
+    kept = wrong ? files : [];
+    if (wrong) tellName(wrong);
   }
   busy = false;
 }
+
+const newName = () => nameField.value.trim().slice(0, 120);
+
+/** Throws an Error if a data set has the name, before anything is sent; the server tells it again at the end. */
+async function expectFreeName() {
+  if (!nameField) return;
+  const { items } = await askJSON("/api/v1/datasets");
+  if (items.some(({ name }) => name === newName())) throw Object.assign(new Error(), { fields: { name: "this name is taken" } });
+}
+
+/** Says at the name's field what is wrong with it; "": nothing. */
+function tellName(wrong) {
+  if (!nameField) return;
+  const error = document.getElementById("name-error");
+  error.textContent = wrong;
+  error.hidden = again.hidden = !wrong;
+  if (!wrong) {
+    nameField.removeAttribute("aria-invalid");
+    return;
+  }
+  nameField.setAttribute("aria-invalid", "true");
+  nameField.focus();
+}
+
+// what was sent before is not sent again
+again?.addEventListener("click", () => start(kept));
+nameField?.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !kept.length) return;
+  event.preventDefault(); // the form's own buttons import something else
+  start(kept);
+});
 
 /** The page of the data set that the upload is added to, or that is made of it. */
 async function take(upload) {
   const source = { uploads: [upload] };
   let id = drop.dataset.dataset;
   if (id) await askJSON(`/api/v1/datasets/${id}:add`, { method: "POST", tree: source });
-  else ({ id } = await askJSON("/api/v1/datasets", { method: "POST", tree: { name: nameField.value.trim().slice(0, 120), source } }));
+  else ({ id } = await askJSON("/api/v1/datasets", { method: "POST", tree: { name: newName(), source } }));
   return `/data/${id}`;
 }
 
