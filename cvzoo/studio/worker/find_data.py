@@ -14,9 +14,7 @@ from cvzoo.errors.exceptions import ConfigError, DatasetError
 from cvzoo.images.list_image_files import IMAGE_ENDINGS, list_image_files
 
 _SPLITS = ("train", "val", "test")
-_SAID = (
-    "zip or tar with a data set in VOC's, COCO's, YOLO's, labelme's or SROIE's layout, a folder per class, or images"
-)
+_SAID = "with a data set in VOC's, COCO's, YOLO's, labelme's or SROIE's layout, a folder per class, or images"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,10 +28,11 @@ class FoundData:
     annotated: AnnotatedSet
 
 
-def find_data(text: str, classes: Collection[str] = ()) -> FoundData:
+def find_data(text: str, classes: Collection[str] = (), *, is_unpacked: bool = False) -> FoundData:
     """The data set of a specification as `cvzoo train --data` has, or of a path, whose layout is recognized.
 
     classes: names of folders that are known as classes, so that one of them alone is a class, too
+    is_unpacked: whether the folder has what was uploaded, which errors then name instead of it
     Raises ConfigError or DatasetError if there are no images.
     """
     kind, colon, rest = text.partition(":")
@@ -45,11 +44,11 @@ def find_data(text: str, classes: Collection[str] = ()) -> FoundData:
     if not path.exists():
         raise ConfigError(f"{text}: there is no such folder", expected="voc:FOLDER, coco:FILE.json ... or a folder")
     if path.is_dir():
-        return _in_folder(path, classes)
+        return _in_folder(path, classes, is_unpacked=is_unpacked)
     return _annotated(parse_data_spec(text))
 
 
-def _in_folder(path: pathlib.Path, classes: Collection[str]) -> FoundData:
+def _in_folder(path: pathlib.Path, classes: Collection[str], *, is_unpacked: bool) -> FoundData:
     try:
         return _annotated(DataSpec("", path) if "," in path.name else parse_data_spec(path))
     except ConfigError:
@@ -64,7 +63,7 @@ def _in_folder(path: pathlib.Path, classes: Collection[str]) -> FoundData:
     if len(files) == 1 and images:
         return _annotated(DataSpec("coco", files[0]))
     is_known = any(each.name in classes for each in path.iterdir() if each.is_dir())
-    return (None if images else _class_folders(path, wanted=is_known)) or _loose(path)
+    return (None if images else _class_folders(path, wanted=is_known)) or _loose(path, is_unpacked=is_unpacked)
 
 
 def _annotated(spec: DataSpec) -> FoundData:
@@ -117,15 +116,19 @@ def _class_folders(path: pathlib.Path, *, wanted: bool) -> FoundData | None:
     return FoundData("classes", annotated)
 
 
-def _loose(path: pathlib.Path) -> FoundData:
+def _loose(path: pathlib.Path, *, is_unpacked: bool) -> FoundData:
     files = list_image_files(path, recursive=True)
     if not files:
-        return _no_images(path)
+        return _no_images(path, is_unpacked=is_unpacked)
     images = tuple(AnnotatedImage(file.relative_to(path).as_posix(), file) for file in files)
     return FoundData("boxes", AnnotatedSet("images", path, images, ()))
 
 
-def _no_images(path: pathlib.Path) -> FoundData:
+def _no_images(path: pathlib.Path, *, is_unpacked: bool = False) -> FoundData:
     endings = " ".join(sorted(IMAGE_ENDINGS))
-    names = sorted(os.listdir(path))[:5] if path.is_dir() else []
-    raise DatasetError(f"there are no images: no file ends in one of {endings}", expected=_SAID, got=", ".join(names))
+    names = sorted(os.listdir(path))[:5] if path.is_dir() else ["no folder"]
+    raise DatasetError(
+        f"there are no images: no file ends in one of {endings}",
+        expected=f"a {'zip or tar file' if is_unpacked else 'folder'} {_SAID}",
+        got=", ".join(names) or f"an empty {'archive' if is_unpacked else 'folder'}",
+    )

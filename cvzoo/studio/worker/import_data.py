@@ -160,7 +160,7 @@ def found_in(
             named.unlink()
         else:
             shutil.copyfile(path, unpacked / pathlib.PurePath(upload["name"]).name)
-    return find_data(str(_only_folder(unpacked, folder / "data", classes)), classes)
+    return find_data(str(_only_folder(unpacked, folder / "data", classes)), classes, is_unpacked=True)
 
 
 def _only_folder(path: pathlib.Path, target: pathlib.Path, classes: Collection[str]) -> pathlib.Path:

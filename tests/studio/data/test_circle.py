@@ -1,6 +1,10 @@
 """From images to a version that trainings read, and back."""
 
+import io
+import zipfile
+
 import numpy as np
+import pytest
 
 from cvzoo.datasets.bbox_splits import bbox_splits
 from cvzoo.datasets.class_splits import class_splits
@@ -131,6 +135,44 @@ def test_an_import_that_fails_says_why(browser, studio, work, tmp_path):
         assert tree["state"] == "failed"
         assert words in tree["detail"]
     assert list(studio.place.tasks.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "got"), [((), "an empty folder"), (("hosts", "passwd"), "hosts, passwd")], ids=["empty", "of text files"]
+)
+def test_a_folder_without_images_is_told_what_fits_a_folder(browser, studio, work, tmp_path, names, got):
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    for name in names:
+        (folder / name).write_text("no image")
+    detail = failed_import(browser, studio, work, {"spec": str(folder)})
+    assert "expected: a folder with a data set in VOC's, COCO's, " in detail
+    assert detail.endswith(f"got: {got}")
+
+
+@pytest.mark.parametrize(
+    ("names", "got"), [((), "an empty archive"), (("a/notes.txt",), "notes.txt")], ids=["empty", "of a text file"]
+)
+def test_an_archive_without_images_is_told_what_fits_an_archive(browser, studio, work, names, got):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in names:
+            archive.writestr(name, "no image")
+    data = packed.getvalue()
+    named = {"upload-length": str(len(data)), "upload-metadata": "filename YS56aXA="}  # a.zip
+    address = browser.post("/api/v1/uploads", headers=named).headers["location"]
+    headers = {"upload-offset": "0", "content-type": "application/offset+octet-stream"}
+    assert browser.patch(address, content=data, headers=headers).status_code == 204
+    detail = failed_import(browser, studio, work, {"uploads": [address.rpartition("/")[2]]})
+    assert "expected: a zip or tar file with a data set in VOC's, COCO's, " in detail
+    assert detail.endswith(f"got: {got}")
+
+
+def failed_import(browser, studio, work, source):
+    """Why an import fails."""
+    made = browser.post("/api/v1/datasets", json={"name": "none", "source": source}).json()["id"]
+    work(studio)
+    return browser.get(f"/api/v1/datasets/{made}").json()["detail"]
 
 
 def test_findings_follow_the_edits(browser, studio, work, clock, dataset):
