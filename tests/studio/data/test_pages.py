@@ -30,6 +30,25 @@ def test_each_page_is_whole(browser, studio, work, path, dataset):
     assert f'value="{version.data}"' in browser.get(f"/jobs/new?recipe=ssd300&data={version.data}").text
 
 
+def test_one_image_and_one_object_are_no_plurals(browser, studio, work, tmp_path, write_coco):
+    root = write_coco(tmp_path / "few", n=5, boxes=1)  # of which one is in val
+    dataset = browser.post("/api/v1/datasets", json={"name": "few", "source": {"spec": f"coco:{root}"}}).json()["id"]
+    work(studio)
+    browser.patch(f"/api/v1/datasets/{dataset}/images", json={"ordinals": [1, 2, 3], "delete": True})
+    place = browser.post(f"/data/{dataset}/versions", data={"name": "v1"}).headers["location"]
+    work(studio)
+    shown = lambda path: re.sub("<[^>]*>", "", browser.get(path).text)  # noqa: E731
+    assert "train: 1 image, 1 object" in shown(place)
+    assert "cat: 2 objects in 2 images" in shown(place)
+    assert "2 images, 2 objects, 2 classes" in shown("/data")
+    browser.patch(f"/api/v1/datasets/{dataset}/images", json={"ordinals": [4], "delete": True})
+    assert "1 image, 1 object, 2 classes" in shown("/data")
+    rows = {"old": ["cat", "dog"], "name": ["", "dog"], "color": ["#000000", "#ffffff"], "number": ["1", "2"]}
+    page = browser.post(f"/data/{dataset}/classes", data={**rows, "action": "preview"}).text
+    assert "it has 1 object<" in page
+    assert "% of 1 object has an anchor of its size" in shown(f"/data/{dataset}/overview")
+
+
 def test_the_grid_is_filtered_and_paged(browser, studio, path, monkeypatch):
     from cvzoo.studio.pages import images
 
