@@ -7,11 +7,12 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from sqlalchemy.exc import DatabaseError
 from starlette.exceptions import HTTPException
 
 from cvzoo.errors.exceptions import CvzooError
+from cvzoo.studio.pages.form_address import page_of_form
 from cvzoo.studio.pages.render import render
 
 _TITLES = {
@@ -104,8 +105,11 @@ def problem_response(request: Request, status: int, detail: str, more: dict[str,
 
 
 async def on_http_error(request: Request, error: Any) -> Response:
-    """Of Problem, and of the framework's own errors."""
+    """Of Problem, and of the framework's own errors; a form's address that is opened leads to its page."""
     assert isinstance(error, HTTPException)
+    page = page_of_form(request) if error.status_code == 405 else None
+    if page is not None:
+        return RedirectResponse(page, status_code=303)
     more = error.more if isinstance(error, Problem) else None
     return problem_response(request, error.status_code, str(error.detail), more)
 

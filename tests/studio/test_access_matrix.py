@@ -41,7 +41,7 @@ TABLE = {
     GET /api/v1/versions/{version}/files /api/v1/versions/{version}/files/{name:path}
     GET /api/v1/versions/{version}/layouts /api/v1/versions/{version}/layouts/{layout}
     GET /api/v1/versions/{version}/diff /compare /data /data/new /data/{dataset} /data/{dataset}/findings
-    GET /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
+    GET /queue /data/{dataset}/history /data/{dataset}/images /data/{dataset}/images/{ordinal} /evaluations
     GET /evaluations/{job} /jobs /jobs/new /jobs/{job} /jobs/{job}/facts /jobs/{job}/log /jobs/{job}/tables /models
     GET /api/v1/trash /trash /api/v1/jobs/{job}/usage /api/v1/jobs/{job}/log /api/v1/jobs/{job}/snapshots
     GET /api/v1/jobs/{job}/archive /api/v1/jobs/{job}/samples /api/v1/compare /api/v1/recipes/{recipe}

@@ -110,6 +110,12 @@ def _answer(request: Request, response: Response, who: Identity) -> dict[str, An
 pages = page_router()
 
 
+@pages.get("/queue")
+def queue_page(_: Reader) -> Response:
+    """Where the queue is shown."""
+    return RedirectResponse("/jobs#queue", status_code=303)
+
+
 @pages.post("/jobs/{job}/place")
 def move_by_form(
     request: Request, job: str, who: Trainer, before: Annotated[str, Form(max_length=40)] = ""
