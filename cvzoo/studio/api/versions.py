@@ -119,7 +119,13 @@ def new_version(request: Request, dataset: Dataset, name: str, who: Identity) ->
     known = data.versions.same(dataset, counts)
     if known is not None:
         return known, False
-    version = data.versions.create(dataset, name, counts, who.user)
+    try:
+        version = data.versions.create(dataset, name, counts, who.user)
+    except Problem:
+        known = data.versions.same(dataset, counts)  # which was asked for at the same moment
+        if known is None:
+            raise
+        return known, False
     data.tasks.create("version", dataset.id, dataset.head_rev, version.id)
     audit(request, who, "version.create", version.id, {"dataset": dataset.id, "rev": dataset.head_rev})
     return version, True

@@ -1,4 +1,4 @@
-"""Requests about data sets that are sent twice, at once, with the same Idempotency-Key."""
+"""Requests about data sets that are sent twice, at once, mostly with the same Idempotency-Key."""
 
 import asyncio
 
@@ -10,13 +10,13 @@ from cvzoo.studio.app import create_app
 KEY = {"idempotency-key": "0b5a-1"}
 
 
-def at_once(studio, browser, path, body):
-    """The answers to two requests of a browser that arrive together."""
+def at_once(studio, browser, path, body, key=KEY):
+    """The answers to two requests of a browser that arrive together. key: {} of requests without one"""
 
     async def send():
         transport = httpx2.ASGITransport(create_app(studio))
         options = {"transport": transport, "base_url": "http://127.0.0.1:8700", "cookies": dict(browser.cookies)}
-        async with httpx2.AsyncClient(**options, headers={**KEY, "sec-fetch-site": "same-origin"}) as client:
+        async with httpx2.AsyncClient(**options, headers={**key, "sec-fetch-site": "same-origin"}) as client:
             return await asyncio.gather(*(client.post(path, json=body) for _ in range(2)))
 
     return asyncio.run(send())
@@ -39,6 +39,14 @@ def test_a_version_is_made_once(studio, browser, dataset, work):
     first, second = at_once(studio, browser, path, {"name": "first"})
     assert first.status_code == 202
     assert (second.status_code, second.content) == (202, first.content)
+    work(studio)
+    assert len(studio.data.versions.of(dataset)) == 1
+
+
+def test_a_version_is_made_once_without_a_key_too(studio, browser, dataset, work):
+    answers = at_once(studio, browser, f"/api/v1/datasets/{dataset}/versions", {"name": "first"}, {})
+    assert sorted(answer.status_code for answer in answers) == [200, 202]
+    assert len({answer.json()["id"] for answer in answers}) == 1
     work(studio)
     assert len(studio.data.versions.of(dataset)) == 1
 
