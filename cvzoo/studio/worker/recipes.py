@@ -127,7 +127,7 @@ def _wrong_together(recipe: AbstractRecipe, splits: Splits, usual: str | None) -
         ("settings", lambda: untrained.build_model(splits.label_names)),
     ]
     if recipe.pretrained not in (None, usual):
-        parts.append(("pretrained", lambda: recipe.build_model(splits.label_names)))
+        parts.append(("pretrained", lambda: _build_offline(recipe, splits)))
     for field, part in parts:
         try:
             part()
@@ -138,6 +138,16 @@ def _wrong_together(recipe: AbstractRecipe, splits: Splits, usual: str | None) -
         except (CvzooError, OSError) as error:
             return {field: _sentence(error)}
     return {}
+
+
+def _build_offline(recipe: AbstractRecipe, splits: Splits) -> None:
+    """Raises DownloadError for weights that are not in the cache; data sets may be downloaded before and after."""
+    before = os.environ.get("CVZOO_OFFLINE", "0")
+    os.environ["CVZOO_OFFLINE"] = "1"
+    try:
+        recipe.build_model(splits.label_names)
+    finally:
+        os.environ["CVZOO_OFFLINE"] = before
 
 
 def _expect_few(processes: int | str) -> None:
@@ -201,7 +211,6 @@ def main() -> None:
     """Answers the question on standard input."""
     end_with_parent()
     limit(memory=_MEMORY, n_task=_N_TASK)
-    os.environ["CVZOO_OFFLINE"] = "1"
     asked = json.load(sys.stdin)
     with contextlib.redirect_stdout(sys.stderr):  # what is said while images are read is no answer
         answer = _answer(asked) if asked else listing()
